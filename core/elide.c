@@ -1,0 +1,143 @@
+/* elide.c: kernel-node setters, and the first rung: an update that says, byte for byte, what its
+ * node already holds needs no driver call. Decides when a record may be believed: made under the
+ * present code generation and epoch, by an accepted setter, for a node that only the host changes.
+ *
+ * Generation and epoch are read once, when the setter is asked about, and go into the record with
+ * the parameters: whatever moves them during the driver's call leaves a record that is never
+ * believed. */
+#include "state_private.h"
+
+/* ---- before the driver's call ---- */
+
+/* "The current context" is part of what a null context says. */
+static bool find_context(struct vr_state *state, const struct vr_update *update, vr_handle *context)
+{
+    if (update->code.kind != VR_CODE_KERNEL)
+        return true;
+    *context = update->context;
+    return *context || (state->ops->current_context(context) == VR_OK && *context);
+}
+
+/* Whether the driver's node already holds what `update` says; when that cannot be known, the
+ * ticket's refusal says why. */
+static bool holds_already(struct vr_state *state, const struct vr_update *update,
+                          struct vr_ticket *ticket)
+{
+    const struct vr_node *record;
+
+    if (update->malformed) {
+        ticket->refusal = VR_REFUSAL_malformed;
+        return false;
+    }
+    if (!find_context(state, update, &ticket->context)) {
+        ticket->refusal = VR_REFUSAL_context_unknown;
+        return false;
+    }
+    record = vr_node_find(&ticket->exec->nodes, update->node);
+    if (!record)
+        return false;
+    if (record->generation != ticket->generation || record->epoch != ticket->epoch)
+        ticket->refusal = VR_REFUSAL_stale;
+    else if (record->never_elide)
+        ticket->refusal = VR_REFUSAL_device_updatable;
+    else if (!record->valid)
+        ticket->refusal = VR_REFUSAL_unsure;
+    else
+        return vr_node_equal(record, update, ticket->context);
+    return false;
+}
+
+enum vr_answer vr_update_ask(struct vr_state *state, const struct vr_update *update,
+                             struct vr_ticket *ticket)
+{
+    struct vr_exec *exec = vr_track_find(&state->track, update->exec);
+
+    ticket->exec = exec;
+    ticket->generation = atomic_load_explicit(&state->code_generation, memory_order_acquire);
+    ticket->context = 0;
+    ticket->would_elide = false;
+    ticket->refusal = VR_REFUSAL_NONE;
+    if (!exec)
+        ticket->refusal = VR_REFUSAL_unseen_exec;
+    else if (exec->device_launch)
+        ticket->refusal = VR_REFUSAL_device_launch;
+    else if (!atomic_load_explicit(&state->alive, memory_order_relaxed))
+        ticket->refusal = VR_REFUSAL_trouble;
+    if (ticket->refusal != VR_REFUSAL_NONE || !state->elide)
+        return VR_FORWARD;
+
+    ticket->epoch = atomic_load_explicit(&exec->epoch, memory_order_acquire);
+    ticket->would_elide = holds_already(state, update, ticket);
+    if (!ticket->would_elide || state->options.mode != VR_MODE_ON)
+        return VR_FORWARD;
+    vr_bump(&exec->counters.counter[VR_COUNT_updates_elided]);
+    return VR_ANSWERED;
+}
+
+/* ---- after it ---- */
+
+/* Asked when the record is made, and anew whenever handles may have changed their meaning. Must run
+ * before the record's generation is renewed. */
+static bool never_elide(struct vr_state *state, const struct vr_node *record,
+                        const struct vr_ticket *ticket)
+{
+    bool updatable;
+
+    if (record->generation == ticket->generation)
+        return record->never_elide;
+    return state->ops->node_updatable(record->node, &updatable) != VR_OK || updatable;
+}
+
+/* Makes or renews the record. Returns why there is none to elide by. */
+static enum vr_refusal learn(struct vr_state *state, const struct vr_update *update,
+                             const struct vr_ticket *ticket)
+{
+    const struct vr_layout *layout;
+    struct vr_node *record;
+    enum vr_status status = vr_layout_of(&state->layouts, &state->heap, state->ops, update->code,
+                                         ticket->generation, &layout);
+
+    if (status != VR_OK)
+        return status == VR_NO_MEMORY ? VR_REFUSAL_no_memory : VR_REFUSAL_layout_unknown;
+    if (!vr_params_readable(layout, update))
+        return VR_REFUSAL_malformed;
+    record = vr_node_make(&ticket->exec->nodes, &state->heap, update->node, layout->extent);
+    if (!record)
+        return VR_REFUSAL_no_memory;
+    record->never_elide = never_elide(state, record, ticket);
+    record->generation = ticket->generation;
+    record->epoch = ticket->epoch;
+    vr_node_fill(record, layout, update, ticket->context);
+    record->valid = true;
+    return VR_REFUSAL_NONE;
+}
+
+/* The driver holds something else now, or we cannot know what. */
+static enum vr_refusal learn_answer(struct vr_state *state, const struct vr_update *update,
+                                    const struct vr_ticket *ticket, bool accepted)
+{
+    struct vr_node *record = vr_node_find(&ticket->exec->nodes, update->node);
+
+    if (record)
+        record->valid = false;
+    if (!accepted || ticket->refusal == VR_REFUSAL_malformed ||
+        ticket->refusal == VR_REFUSAL_context_unknown || !vr_state_alive(state))
+        return VR_REFUSAL_NONE;
+    return learn(state, update, ticket);
+}
+
+void vr_update_told(struct vr_state *state, const struct vr_update *update,
+                    const struct vr_ticket *ticket, bool accepted)
+{
+    enum vr_refusal refusal = (enum vr_refusal)ticket->refusal, learnt = VR_REFUSAL_NONE;
+    struct vr_exec *exec = ticket->exec;
+
+    if (exec && !exec->device_launch && state->elide)
+        learnt = learn_answer(state, update, ticket, accepted);
+    if (exec && accepted)
+        vr_profile_setter(&exec->profile, &exec->counters.phase);
+    vr_count(state, exec, accepted ? VR_COUNT_updates_forwarded : VR_COUNT_updates_failed);
+    if (accepted && ticket->would_elide)
+        vr_count(state, exec, VR_COUNT_would_elide);
+    vr_count_refusal(state, exec, learnt == VR_REFUSAL_NONE ? refusal : learnt);
+}

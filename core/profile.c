@@ -1,0 +1,48 @@
+/* profile.c: the transitions. Must not know execs, nodes or rungs. */
+#include "profile.h"
+
+static void enter(struct vr_profile *profile, _Atomic int *phase, enum vr_phase next)
+{
+    profile->launches = 0;
+    atomic_store_explicit(phase, next, memory_order_relaxed);
+}
+
+void vr_profile_begin(struct vr_profile *profile, _Atomic int *phase)
+{
+    *profile = (struct vr_profile){.retry = VR_RETRY_FIRST};
+    enter(profile, phase, VR_PHASE_PROFILING);
+}
+
+void vr_profile_launched(struct vr_profile *profile, _Atomic int *phase, uint32_t needed,
+                         bool useful)
+{
+    if (profile->suspended)
+        return;
+    switch (atomic_load_explicit(phase, memory_order_relaxed)) {
+    case VR_PHASE_PROFILING:
+        if (++profile->launches >= needed)
+            enter(profile, phase, useful ? VR_PHASE_ACTIVE : VR_PHASE_DISABLED);
+        break;
+    case VR_PHASE_DISABLED:
+        if (profile->retry <= VR_RETRY_LAST && ++profile->launches >= 1u << profile->retry) {
+            profile->retry++;
+            enter(profile, phase, VR_PHASE_PROFILING);
+        }
+        break;
+    }
+}
+
+void vr_profile_setter(struct vr_profile *profile, _Atomic int *phase)
+{
+    if (!profile->suspended)
+        return;
+    profile->suspended = false;
+    enter(profile, phase, VR_PHASE_PROFILING);
+}
+
+/* Disabled, until a setter shows that updates of single nodes go on. */
+void vr_profile_replaced(struct vr_profile *profile, _Atomic int *phase)
+{
+    profile->suspended = true;
+    enter(profile, phase, VR_PHASE_DISABLED);
+}

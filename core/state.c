@@ -1,0 +1,191 @@
+/* state.c: the calls that shim/ makes, but for setters (elide.c) and statistics (stats.c), and
+ * their counting. Owns struct vr_state's life; must not know what makes an update superfluous. */
+#include "state_private.h"
+
+#include <sys/mman.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+/* ---- life ---- */
+
+/* The leak checker finds the heap blocks that hang on the state only if told of its mapping. */
+static void tell_leak_checker(const struct vr_state *state, bool begins)
+{
+#ifdef __SANITIZE_ADDRESS__
+    if (begins)
+        __lsan_register_root_region(state, sizeof *state);
+    else
+        __lsan_unregister_root_region(state, sizeof *state);
+#endif
+}
+
+struct vr_state *vr_state_new(const struct vr_driver_ops *ops, const struct vr_options *options)
+{
+    struct vr_state *state =
+        mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (state == MAP_FAILED)
+        return NULL;
+    tell_leak_checker(state, true);
+    state->ops = ops;
+    state->options = *options;
+    state->elide = options->mode != VR_MODE_OFF && options->rungs & VR_RUNG_ELIDE;
+    vr_log_init(&state->log, options->log, state->options.log_file);
+    vr_layouts_init(&state->layouts);
+    vr_track_init(&state->track);
+    /* 0 is no generation: a record that was never filled has it. */
+    atomic_init(&state->code_generation, 1);
+    atomic_init(&state->alive, true);
+    return state;
+}
+
+void vr_state_free(struct vr_state *state)
+{
+    vr_track_free(&state->track, &state->heap);
+    vr_layouts_free(&state->layouts, &state->heap);
+    tell_leak_checker(state, false);
+    munmap(state, sizeof *state);
+}
+
+const struct vr_options *vr_state_options(const struct vr_state *state)
+{
+    return &state->options;
+}
+
+struct vr_log *vr_state_log(struct vr_state *state)
+{
+    return &state->log;
+}
+
+const char *vr_state_check(struct vr_state *state)
+{
+    const char *broken = vr_track_check(&state->track, atomic_load(&state->code_generation));
+
+    if (!broken)
+        broken = vr_layouts_check(&state->layouts);
+    if (!broken && !atomic_load(&state->heap.blocks) != !atomic_load(&state->heap.bytes))
+        broken = "heap blocks and bytes do not agree";
+    return broken;
+}
+
+/* ---- counting ---- */
+
+void vr_count(struct vr_state *state, struct vr_exec *exec, enum vr_counter counter)
+{
+    if (exec)
+        vr_bump(&exec->counters.counter[counter]);
+    else
+        vr_bump_shared(&state->track.unseen.counter[counter]);
+}
+
+void vr_count_refusal(struct vr_state *state, struct vr_exec *exec, enum vr_refusal refusal)
+{
+    static const char *const reasons[] = {
+#define X(name, text) text,
+        VR_REFUSALS(X)
+#undef X
+    };
+
+    if (refusal == VR_REFUSAL_NONE)
+        return;
+    if (exec)
+        vr_bump(&exec->counters.refusal[refusal]);
+    else
+        vr_bump_shared(&state->track.unseen.refusal[refusal]);
+    if (vr_log_first(&state->log, VR_LOG_INFO, (unsigned)refusal))
+        vr_log_line(&state->log, VR_LOG_INFO, "an update is forwarded: %s; more are only counted",
+                    reasons[refusal]);
+}
+
+/* ---- execs ---- */
+
+void vr_exec_born(struct vr_state *state, vr_handle exec, const struct vr_exec_origin *origin)
+{
+    if (!vr_track_add(&state->track, &state->heap, exec, origin))
+        vr_count_refusal(state, NULL, VR_REFUSAL_no_memory);
+}
+
+struct vr_exec *vr_exec_retire(struct vr_state *state, vr_handle exec)
+{
+    return vr_track_remove(&state->track, &state->heap, exec);
+}
+
+void vr_exec_restore(struct vr_state *state, struct vr_exec *retired)
+{
+    if (retired)
+        vr_track_restore(&state->track, &state->heap, retired);
+}
+
+void vr_exec_bury(struct vr_state *state, struct vr_exec *retired)
+{
+    vr_track_discard(&state->track, &state->heap, retired);
+}
+
+/* ---- everything else that changes an exec, or what handles mean ---- */
+
+void vr_exec_changed(struct vr_state *state, vr_handle handle, enum vr_change change, bool accepted)
+{
+    struct vr_exec *exec = vr_track_find(&state->track, handle);
+
+    vr_count(state, exec, accepted ? VR_COUNT_updates_forwarded : VR_COUNT_updates_failed);
+    if (!exec)
+        return;
+    /* A call that failed may have changed part of the exec. */
+    vr_exec_forget(exec);
+    if (change == VR_CHANGE_GRAPH)
+        atomic_store_explicit(&exec->mixed, true, memory_order_relaxed);
+    if (!accepted)
+        return;
+    if (change == VR_CHANGE_GRAPH)
+        vr_profile_replaced(&exec->profile, &exec->counters.phase);
+    else
+        vr_profile_setter(&exec->profile, &exec->counters.phase);
+}
+
+void vr_code_changed(struct vr_state *state)
+{
+    atomic_fetch_add_explicit(&state->code_generation, 1, memory_order_acq_rel);
+}
+
+void vr_graph_gone(struct vr_state *state, vr_handle graph)
+{
+    vr_track_graph_gone(&state->track, graph);
+}
+
+/* ---- launches and errors ---- */
+
+/* Whether a node of the exec can use a rung beyond elide: there is none yet. */
+static bool can_gain(const struct vr_exec *exec)
+{
+    (void)exec;
+    return false;
+}
+
+void vr_launch_told(struct vr_state *state, vr_handle handle, bool accepted)
+{
+    struct vr_exec *exec = vr_track_find(&state->track, handle);
+
+    vr_count(state, exec, accepted ? VR_COUNT_launches : VR_COUNT_launches_failed);
+    if (exec && accepted)
+        vr_profile_launched(&exec->profile, &exec->counters.phase, state->options.profile_launches,
+                            can_gain(exec));
+}
+
+void vr_trouble_seen(struct vr_state *state, enum vr_trouble trouble)
+{
+    static const char *const what[] = {
+        [VR_TROUBLE_STICKY] = "a context is lost",
+        [VR_TROUBLE_ENDED] = "the driver has shut down",
+        [VR_TROUBLE_BYPASSED] = "the driver has an ABI of a hooked function that is not known here",
+    };
+
+    if (atomic_exchange_explicit(&state->alive, false, memory_order_relaxed))
+        vr_log(&state->log, trouble == VR_TROUBLE_ENDED ? VR_LOG_INFO : VR_LOG_WARN,
+               "%s: from now on everything is forwarded", what[trouble]);
+}
+
+bool vr_state_alive(const struct vr_state *state)
+{
+    return atomic_load_explicit(&state->alive, memory_order_relaxed);
+}

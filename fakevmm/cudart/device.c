@@ -1,0 +1,116 @@
+/* device.c: what devices there are, what they can do, and calls on the current context as a whole.
+ * Which context that is, context.c decides. */
+#include "runtime.h"
+
+#include <string.h>
+
+/* ---- versions and devices ---- */
+
+cudaError_t rt_cudaRuntimeGetVersion(int *version)
+{
+    if (!version)
+        return cudaErrorInvalidValue;
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+/* Without a driver the version is 0, and that is no error. */
+cudaError_t rt_cudaDriverGetVersion(int *version)
+{
+    if (!version)
+        return cudaErrorInvalidValue;
+    *version = 0;
+    (void)rt_driver_load();
+    return rt_driver.cuDriverGetVersion ? DRIVER(cuDriverGetVersion, version) : cudaSuccess;
+}
+
+FORWARD(cudaDeviceGetAttribute, (int *out, enum cudaDeviceAttr which, int device),
+        cuDeviceGetAttribute, out, (CUdevice_attribute)which, device)
+FORWARD(cudaDeviceGetP2PAttribute, (int *out, enum cudaDeviceP2PAttr which, int src, int dst),
+        cuDeviceGetP2PAttribute, out, (CUdevice_P2PAttribute)which, src, dst)
+FORWARD(cudaDeviceCanAccessPeer, (int *out, int device, int peer), cuDeviceCanAccessPeer, out,
+        device, peer)
+FORWARD(cudaDeviceGetPCIBusId, (char *out, int length, int device), cuDeviceGetPCIBusId, out,
+        length, device)
+FORWARD(cudaDeviceGetByPCIBusId, (int *out, const char *id), cuDeviceGetByPCIBusId, out, id)
+
+cudaError_t rt_cudaGetDeviceCount(int *count)
+{
+    cudaError_t error = count ? DRIVER(cuDeviceGetCount, count) : cudaErrorInvalidValue;
+
+    return error == cudaSuccess && *count == 0 ? cudaErrorNoDevice : error;
+}
+
+/* ---- properties ---- */
+
+static cudaError_t read_attributes(struct cudaDeviceProp *prop, CUdevice device)
+{
+    cudaError_t error = cudaSuccess;
+    int value = 0;
+
+#define P(field, attribute)                                                                        \
+    if (error == cudaSuccess)                                                                      \
+        error = DRIVER(cuDeviceGetAttribute, &value, CU_DEVICE_ATTRIBUTE_##attribute, device);     \
+    prop->field = value;
+#include "properties.def"
+#undef P
+    return error;
+}
+
+cudaError_t rt_cudaGetDeviceProperties(struct cudaDeviceProp *out, int ordinal)
+{
+    struct cudaDeviceProp prop;
+    CUdevice device;
+    CUuuid uuid;
+    cudaError_t error = out ? DRIVER(cuDeviceGet, &device, ordinal) : cudaErrorInvalidValue;
+
+    memset(&prop, 0, sizeof prop);
+    if (error == cudaSuccess)
+        error = DRIVER(cuDeviceGetName, prop.name, sizeof prop.name, device);
+    if (error == cudaSuccess)
+        error = DRIVER(cuDeviceGetUuid, &uuid, device);
+    if (error == cudaSuccess)
+        error = DRIVER(cuDeviceTotalMem, &prop.totalGlobalMem, device);
+    if (error == cudaSuccess)
+        error = read_attributes(&prop, device);
+    if (error != cudaSuccess)
+        return error;
+    memcpy(&prop.uuid, &uuid, sizeof prop.uuid);
+    *out = prop;
+    return cudaSuccess;
+}
+
+/* ---- the current device ---- */
+
+cudaError_t rt_cudaSetDeviceFlags(unsigned int flags)
+{
+    int device;
+    cudaError_t error = rt_device(&device);
+
+    return error == cudaSuccess ? DRIVER(cuDevicePrimaryCtxSetFlags, device, flags) : error;
+}
+
+cudaError_t rt_cudaGetDeviceFlags(unsigned int *flags)
+{
+    int device, active;
+    cudaError_t error = flags ? rt_device(&device) : cudaErrorInvalidValue;
+
+    return error == cudaSuccess ? DRIVER(cuDevicePrimaryCtxGetState, device, flags, &active)
+                                : error;
+}
+
+cudaError_t rt_cudaDeviceSynchronize(void)
+{
+    return DRIVER(cuCtxSynchronize);
+}
+
+FORWARD(cudaDeviceSetLimit, (enum cudaLimit which, size_t value), cuCtxSetLimit, (CUlimit)which,
+        value)
+FORWARD(cudaDeviceGetLimit, (size_t * out, enum cudaLimit which), cuCtxGetLimit, out,
+        (CUlimit)which)
+FORWARD(cudaDeviceGetCacheConfig, (enum cudaFuncCache * out), cuCtxGetCacheConfig,
+        (CUfunc_cache *)out)
+FORWARD(cudaDeviceSetCacheConfig, (enum cudaFuncCache config), cuCtxSetCacheConfig,
+        (CUfunc_cache)config)
+FORWARD(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest), cuCtxGetStreamPriorityRange,
+        least, greatest)

@@ -1,0 +1,302 @@
+/* function.c: what can be asked about functions and kernels, and set. It must not know how code is loaded
+ * or run. */
+#include "device.h"
+#include "module_parts.h"
+
+#include <string.h>
+
+enum {
+    DEFAULT_SHARED = 48 * 1024, /* static and dynamic, unless an attribute raises it */
+    WARP = 32,
+    REGISTERS = 64 /* what a compiler would keep to: 1,024 threads then fit a multiprocessor */
+};
+
+static int device_limit(const struct fv_context *context, CUdevice_attribute attribute)
+{
+    return fv_device_attribute(context->device, attribute);
+}
+
+static int shared_limit(const struct fv_context *context)
+{
+    return device_limit(context, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+}
+
+void fv_function_init(struct fv_function *function, struct fv_module *module,
+                      const struct ptx_kernel *code)
+{
+    function->module = module;
+    function->code = code;
+    function->context = module->context;
+    function->max_dynamic_shared =
+        code->static_shared < DEFAULT_SHARED ? DEFAULT_SHARED - (int)code->static_shared : 0;
+    function->shared_carveout = -1; /* no preference */
+}
+
+/* ---- attributes ---- */
+
+static int constant_bytes(const struct ptx_module *code)
+{
+    const struct ptx_variable *variable;
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; (variable = ptx_variable_at(code, i)); i++)
+        bytes += variable->space == PTX_CONST ? variable->size : 0;
+    return (int)bytes;
+}
+
+static int registers(const struct ptx_kernel *code)
+{
+    return code->registers < REGISTERS ? (int)code->registers : REGISTERS;
+}
+
+CUresult fv_function_attribute(const struct fv_function *function, CUfunction_attribute attribute,
+                               int *value)
+{
+    const struct ptx_kernel *code = function->code;
+    const struct fv_context *context = function->context;
+
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = (int)code->max_threads; break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)code->static_shared; break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+        *value = constant_bytes(function->module->code);
+        break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)code->local_bytes; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers(code); break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)ptx_target(function->module->code); break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+        *value = 10 * device_limit(context, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                 device_limit(context, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+        break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = function->max_dynamic_shared;
+        break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        *value = function->shared_carveout;
+        break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *value = 0; break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Those that exist but cannot be set answer as those that do not exist. */
+CUresult fv_function_set_attribute(struct fv_function *function, CUfunction_attribute attribute,
+                                   int value)
+{
+    int room = shared_limit(function->context) - (int)function->code->static_shared;
+
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        if (value < 0 || value > room)
+            return CUDA_ERROR_INVALID_VALUE;
+        function->max_dynamic_shared = value;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (value < -1 || value > 100)
+            return CUDA_ERROR_INVALID_VALUE;
+        function->shared_carveout = value;
+        return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult fv_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle)
+{
+    struct fv_function *function;
+    CUresult result;
+
+    if (!value)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = fv_function_of(handle, NULL, &function);
+    return result == CUDA_SUCCESS ? fv_function_attribute(function, attribute, value) : result;
+}
+
+CUresult fv_cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
+{
+    struct fv_function *function;
+    CUresult result = fv_function_of(handle, NULL, &function);
+
+    return result == CUDA_SUCCESS ? fv_function_set_attribute(function, attribute, value) : result;
+}
+
+/* The kernel's function in the device's primary context, which is where kernels live by default; in the
+ * current one when that is the device's. */
+static CUresult on_device(CUkernel kernel, CUdevice ordinal, struct fv_function **out)
+{
+    struct fv_device *device = fv_device(ordinal);
+    struct fv_context *context;
+
+    if (!device)
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (!fv_valid(FV_KERNEL, kernel))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (fv_current(&context) != CUDA_SUCCESS || context->device != device)
+        context = device->primary;
+    return context ? fv_kernel_function(kernel, (CUcontext)context, out) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult fv_cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
+                                 CUdevice device)
+{
+    struct fv_function *function;
+    CUresult result;
+
+    if (!value)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = on_device(kernel, device, &function);
+    return result == CUDA_SUCCESS ? fv_function_attribute(function, attribute, value) : result;
+}
+
+CUresult fv_cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+                                 CUdevice device)
+{
+    struct fv_function *function;
+    CUresult result = on_device(kernel, device, &function);
+
+    return result == CUDA_SUCCESS ? fv_function_set_attribute(function, attribute, value) : result;
+}
+
+/* ---- preferences, which change nothing here ---- */
+
+CUresult fv_cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
+{
+    struct fv_function *function;
+    CUresult result = fv_function_of(handle, NULL, &function);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    return (unsigned)config <= CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fv_cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
+{
+    struct fv_function *function;
+    CUresult result = fv_function_of(handle, NULL, &function);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    return (unsigned)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_SUCCESS
+                                                                         : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fv_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device)
+{
+    if (!fv_device(device))
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (!fv_valid(FV_KERNEL, kernel))
+        return CUDA_ERROR_INVALID_HANDLE;
+    return (unsigned)config <= CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- questions ---- */
+
+CUresult fv_param_info(const struct ptx_kernel *code, size_t index, size_t *offset, size_t *size)
+{
+    if (!offset || index >= code->param_count)
+        return CUDA_ERROR_INVALID_VALUE;
+    *offset = code->params[index].offset;
+    if (size)
+        *size = code->params[index].size;
+    return CUDA_SUCCESS;
+}
+
+CUresult fv_cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, size_t *size)
+{
+    const struct fv_function *function = (const struct fv_function *)handle;
+
+    return fv_valid(FV_FUNCTION, function) ? fv_param_info(function->code, index, offset, size)
+                                           : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fv_cuFuncGetName(const char **name, CUfunction handle)
+{
+    const struct fv_function *function = (const struct fv_function *)handle;
+
+    if (!name || !fv_valid(FV_FUNCTION, function))
+        return CUDA_ERROR_INVALID_VALUE;
+    *name = function->code->name;
+    return CUDA_SUCCESS;
+}
+
+CUresult fv_cuFuncGetModule(CUmodule *out, CUfunction handle)
+{
+    const struct fv_function *function = (const struct fv_function *)handle;
+
+    if (!out)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!fv_valid(FV_FUNCTION, function))
+        return CUDA_ERROR_INVALID_HANDLE;
+    *out = (CUmodule)function->module;
+    return CUDA_SUCCESS;
+}
+
+CUresult fv_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction handle)
+{
+    if (!state)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!fv_valid(FV_FUNCTION, handle))
+        return CUDA_ERROR_INVALID_HANDLE;
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return CUDA_SUCCESS;
+}
+
+CUresult fv_cuFuncLoad(CUfunction handle)
+{
+    return fv_valid(FV_FUNCTION, handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* ---- occupancy: by threads, blocks, shared memory and registers, whatever is scarcest ---- */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int blocks_per_multiprocessor(const struct fv_function *function, int block, size_t dynamic)
+{
+    const struct fv_context *context = function->context;
+    int threads = (block + WARP - 1) / WARP * WARP;
+    size_t shared =
+        function->code->static_shared + dynamic +
+        (size_t)device_limit(context, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+    size_t all =
+        (size_t)device_limit(context, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    int used = registers(function->code) > 16 ? registers(function->code) : 16;
+    int blocks = device_limit(context, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+
+    if (block > (int)function->code->max_threads || dynamic > (size_t)function->max_dynamic_shared)
+        return 0;
+    blocks = least(
+        blocks, device_limit(context, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / threads);
+    blocks = least(blocks, device_limit(context, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) /
+                               (used * threads));
+    return least(blocks, (int)(all / shared));
+}
+
+CUresult fv_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction handle,
+                                                                 int block, size_t dynamic,
+                                                                 unsigned flags)
+{
+    struct fv_function *function;
+    CUresult result;
+
+    if (!blocks || block <= 0 || (flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
+        return CUDA_ERROR_INVALID_VALUE;
+    result = fv_function_of(handle, NULL, &function);
+    if (result == CUDA_SUCCESS)
+        *blocks = blocks_per_multiprocessor(function, block, dynamic);
+    return result;
+}
+
+CUresult fv_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction handle, int block,
+                                                        size_t dynamic)
+{
+    return fv_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, handle, block, dynamic, 0);
+}

@@ -1,0 +1,274 @@
+/* graph_instantiate.c: makes an exec from a graph: its steps, the order they run in, its first
+ * plan. It does not change execs (graph_exec.c, graph_update.c) nor run them (graph_launch.c). */
+#include "graph_exec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FLAGS_OF_ALL                                                                               \
+    (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | \
+     CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
+
+/* An instantiation under way, and why it failed. */
+struct making {
+    struct fv_exec *exec;
+    size_t steps;                     /* step entries given out */
+    size_t actions;                   /* plan entries given out */
+    const struct fv_context *context; /* of the nodes so far, for device launch */
+    CUgraphInstantiateResult why;
+    const struct fv_node *node;
+};
+
+static CUresult refuse(struct making *making, CUgraphInstantiateResult why,
+                       const struct fv_node *node)
+{
+    making->why = why;
+    making->node = node;
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static size_t count_nodes(const struct fv_graph *graph)
+{
+    size_t count = graph->count;
+    for (const struct fv_node *node = graph->first; node; node = node->next)
+        if (node->child)
+            count += count_nodes(node->child);
+    return count;
+}
+
+/* ---- one level of steps ---- */
+
+/* What an exec for device launch may hold: work of one context only. */
+static CUresult check_device_launch(struct making *making, const struct fv_node *node)
+{
+    const struct fv_params *params = node->params;
+    if (params->type != CU_GRAPH_NODE_TYPE_KERNEL && params->type != CU_GRAPH_NODE_TYPE_MEMCPY &&
+        params->type != CU_GRAPH_NODE_TYPE_MEMSET && params->type != CU_GRAPH_NODE_TYPE_GRAPH)
+        return refuse(making, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, node);
+    if (making->context && params->context && params->context != making->context)
+        return refuse(making, CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED, node);
+    if (params->context)
+        making->context = params->context;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fill_step(struct making *making, struct fv_step *step, const struct fv_node *node)
+{
+    const struct fv_params *params = node->params;
+    if (!fv_params_alive(params))
+        return refuse(making, CUDA_GRAPH_INSTANTIATE_ERROR, NULL);
+    if (making->exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) {
+        CUresult result = check_device_launch(making, node);
+        if (result != CUDA_SUCCESS)
+            return result;
+    }
+    step->node = node->id;
+    step->type = params->type;
+    step->context = params->context;
+    fv_params_bind(params, &step->source, &step->target);
+    step->cooperative = fv_node_attribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE)->cooperative;
+    step->priority = fv_node_attribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY)->priority;
+    if (fv_node_updatable(node))
+        making->exec->updatable = true;
+    step->in = calloc(node->in.count + 1, sizeof *step->in);
+    if (!step->in)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    step->in_count = node->in.count;
+    for (size_t i = 0; i < node->in.count; i++)
+        step->in[i] = (struct fv_step_edge){node->in.at[i].node->mark, node->in.at[i].data};
+    return CUDA_SUCCESS;
+}
+
+/* Puts the nodes of a level in an order that respects the edges. Nodes that nothing orders stay in
+ * order of creation. Returns how many could be placed: fewer than all when there is a cycle. */
+static size_t sort_nodes(const struct fv_graph *graph, struct fv_node **order, size_t *waiting)
+{
+    size_t done = 0, placed = 0;
+    for (struct fv_node *node = graph->first; node; node = node->next) {
+        waiting[node->mark] = node->in.count;
+        if (!node->in.count)
+            order[placed++] = node;
+    }
+    while (done < placed) {
+        const struct fv_edges *out = &order[done++]->out;
+        for (size_t i = 0; i < out->count; i++)
+            if (!--waiting[out->at[i].node->mark])
+                order[placed++] = out->at[i].node;
+    }
+    return placed;
+}
+
+static const struct fv_node *stuck_node(const struct fv_graph *graph, const size_t *waiting)
+{
+    const struct fv_node *node = graph->first;
+    while (node && !waiting[node->mark])
+        node = node->next;
+    return node;
+}
+
+static CUresult make_level(struct making *making, const struct fv_graph *graph, size_t *first);
+
+/* Gives each node its place in the plan, and a child graph's nodes the places behind it. */
+static CUresult place_nodes(struct making *making, struct fv_node **order, size_t count,
+                            size_t first)
+{
+    struct fv_exec *exec = making->exec;
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
+        struct fv_step *step = &exec->steps[first + order[i]->mark];
+        step->action = making->actions++;
+        exec->plan->actions[step->action].params = fv_params_get(order[i]->params);
+        exec->plan->actions[step->action].enabled = true;
+        if (!order[i]->child)
+            continue;
+        step->count = order[i]->child->count;
+        result = make_level(making, order[i]->child, &step->first);
+    }
+    return result;
+}
+
+static CUresult order_level(struct making *making, const struct fv_graph *graph, size_t first)
+{
+    struct fv_node **order = calloc(graph->count + 1, sizeof *order);
+    size_t *waiting = calloc(graph->count + 1, sizeof *waiting);
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (order && waiting) {
+        size_t placed = sort_nodes(graph, order, waiting);
+        result = placed < graph->count ? refuse(making, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
+                                                stuck_node(graph, waiting))
+                                       : place_nodes(making, order, placed, first);
+    }
+    free(order);
+    free(waiting);
+    return result;
+}
+
+static CUresult make_level(struct making *making, const struct fv_graph *graph, size_t *first)
+{
+    size_t index = 0;
+    *first = making->steps;
+    making->steps += graph->count;
+    for (struct fv_node *node = graph->first; node; node = node->next)
+        node->mark = index++;
+    CUresult result = CUDA_SUCCESS;
+    index = *first;
+    for (struct fv_node *node = graph->first; node && result == CUDA_SUCCESS; node = node->next)
+        result = fill_step(making, &making->exec->steps[index++], node);
+    return result == CUDA_SUCCESS ? order_level(making, graph, *first) : result;
+}
+
+/* ---- the exec ---- */
+
+/* A graph with device-updatable nodes has one exec at a time. */
+static bool has_exec(const struct fv_graph *graph)
+{
+    for (const struct fv_exec *exec = fv_next(FV_EXEC, NULL); exec; exec = fv_next(FV_EXEC, exec))
+        if (exec->graph == graph->id)
+            return true;
+    return false;
+}
+
+static CUresult make_parts(struct making *making, const struct fv_graph *graph)
+{
+    struct fv_exec *exec = making->exec;
+    size_t first;
+    exec->roots = graph->count;
+    exec->count = count_nodes(graph);
+    exec->steps = calloc(exec->count + 1, sizeof *exec->steps);
+    exec->plan = fv_plan_new(exec->count);
+    exec->line = fv_line_new();
+    if (!exec->steps || !exec->plan || !exec->line)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = make_level(making, graph, &first);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (exec->updatable && has_exec(graph))
+        return refuse(making, CUDA_GRAPH_INSTANTIATE_ERROR, NULL);
+    if ((exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) && !making->context)
+        return refuse(making, CUDA_GRAPH_INSTANTIATE_ERROR, NULL); /* nothing to do */
+    exec->graph = graph->id;
+    return CUDA_SUCCESS;
+}
+
+static CUresult make(struct making *making, CUgraphExec *out, CUgraph handle,
+                     unsigned long long flags)
+{
+    struct fv_graph *graph;
+    making->why = CUDA_GRAPH_INSTANTIATE_ERROR;
+    CUresult result = fv_graph_of(handle, &graph);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!out || (flags & ~(unsigned long long)FLAGS_OF_ALL) ||
+        ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) &&
+         (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)))
+        return CUDA_ERROR_INVALID_VALUE;
+    making->exec = fv_new(FV_EXEC);
+    if (!making->exec)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    making->exec->flags = flags;
+    result = make_parts(making, graph);
+    if (result != CUDA_SUCCESS) {
+        fv_exec_free(making->exec);
+        return result;
+    }
+    making->why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+    *out = (CUgraphExec)making->exec;
+    return CUDA_SUCCESS;
+}
+
+/* ---- the driver's calls ---- */
+
+CUresult fv_cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph, unsigned long long flags)
+{
+    struct making making = {0};
+    return make(&making, out, graph, flags);
+}
+
+CUresult fv_cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph graph,
+                                         CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    struct making making = {0};
+    struct fv_stream *stream = NULL;
+    CUresult result = CUDA_SUCCESS;
+    if (!params)
+        return CUDA_ERROR_INVALID_VALUE;
+    bool upload = params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+    if (upload)
+        result = fv_stream_of(params->hUploadStream, &stream);
+    if (result == CUDA_SUCCESS)
+        result = make(&making, out, graph,
+                      params->flags & ~(cuuint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
+    if (result == CUDA_SUCCESS && upload) {
+        result = fv_exec_queue(making.exec, stream, false);
+        if (result != CUDA_SUCCESS)
+            fv_exec_free(making.exec);
+    }
+    if (result != CUDA_SUCCESS && making.why == CUDA_GRAPH_INSTANTIATE_SUCCESS)
+        making.why = CUDA_GRAPH_INSTANTIATE_ERROR; /* the upload's */
+    params->hErrNode_out = (CUgraphNode)making.node;
+    params->result_out = making.why;
+    return result;
+}
+
+CUresult fv_cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *error_node,
+                                  char *log, size_t log_size)
+{
+    static const char *const reason[] = {
+        [CUDA_GRAPH_INSTANTIATE_SUCCESS] = "",
+        [CUDA_GRAPH_INSTANTIATE_ERROR] = "invalid argument",
+        [CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE] = "the graph has a cycle",
+    };
+    struct making making = {0};
+    CUresult result = make(&making, out, graph, 0);
+    if (error_node)
+        *error_node = (CUgraphNode)making.node;
+    if (log && log_size)
+        snprintf(log, log_size, "%s", reason[making.why]);
+    return result;
+}
+
+CUresult fv_cuGraphInstantiate(CUgraphExec *out, CUgraph graph, CUgraphNode *error_node, char *log,
+                               size_t log_size)
+{
+    return fv_cuGraphInstantiate_v2(out, graph, error_node, log, log_size);
+}

@@ -1,0 +1,49 @@
+/* module.h: modules, libraries, functions and kernels, as the rest of the fake driver sees them.
+ * Owned by module.c; the code itself is ptx/'s. */
+#ifndef FAKEVMM_MODULE_H
+#define FAKEVMM_MODULE_H
+
+#include "fakevmm.h"
+
+struct fv_context;
+struct fv_library;
+struct ptx_kernel;
+struct ptx_module;
+
+/* What a CUfunction handle points to. */
+struct fv_function {
+    struct fv_module *module;
+    const struct ptx_kernel *code;
+    struct fv_context *context;
+    int max_dynamic_shared; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    int shared_carveout;    /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
+};
+
+/* The function a launch or a node means, given either a CUfunction or a CUkernel passed in its place
+ * (cuda.h allows the cast in cuLaunchKernel); a kernel is taken in `context`, NULL the current one.
+ * CUDA_ERROR_INVALID_HANDLE when it is neither. */
+CUresult fv_function_of(CUfunction handle, CUcontext context, struct fv_function **out);
+/* The function of a CUkernel in a context (NULL: the current one); loads it there when it is not yet. */
+CUresult fv_kernel_function(CUkernel handle, CUcontext context, struct fv_function **out);
+
+/* Packs launch arguments: exactly one of kernelParams and extra may be given (neither is right for a
+ * kernel without parameters). *out gets malloc'd code->param_bytes bytes (or NULL for none), owned by
+ * the caller. CUDA_ERROR_INVALID_VALUE on both, on a malformed `extra`, on too few bytes. */
+CUresult fv_pack_params(const struct fv_function *function, void *const *kernelParams, void *const *extra,
+                        unsigned char **out);
+
+/* Checks a launch shape against the device's limits: CUDA_ERROR_INVALID_VALUE as the driver's. */
+CUresult fv_check_shape(const struct fv_function *function, const unsigned grid[3],
+                        const unsigned block[3], unsigned shared_bytes);
+
+/* The kernel's name if one of the aligned 8-byte words of its packed parameters is an address in
+ * [base, base + size), else NULL. */
+const char *fv_kernel_names(const struct fv_function *function, const unsigned char *params,
+                            CUdeviceptr base, size_t size);
+
+/* Runs a kernel to its end; any thread, no lock. Returns the error the context is poisoned with. */
+CUresult fv_run_kernel(const struct fv_function *function, const unsigned grid[3],
+                       const unsigned block[3], unsigned shared_bytes, const unsigned char *params,
+                       int device);
+
+#endif

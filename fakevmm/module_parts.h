@@ -1,0 +1,83 @@
+/* module_parts.h: what module.c, library.c, image.c and function.c share and nobody else sees. */
+#ifndef FAKEVMM_MODULE_PARTS_H
+#define FAKEVMM_MODULE_PARTS_H
+
+#include "module.h"
+#include "ptx/ptx.h"
+
+/* Code in a context: its functions, and its variables in device memory. Functions come with the module,
+ * in file order, and go in reverse order, so that a module loaded again gets the same function values
+ * (pool.c hands out last what was freed first). */
+struct fv_module {
+    struct ptx_module *code; /* its own, or its library's */
+    struct fv_context *context;
+    struct fv_library *library; /* NULL: loaded by cuModuleLoad* */
+    struct fv_function **functions;
+    unsigned function_count;
+    uint64_t *addresses; /* of each variable, 0 for those without one */
+    unsigned variable_count;
+    unsigned long long id; /* never reused; handles are */
+};
+
+struct fv_kernel {
+    struct fv_library *library;
+    unsigned index; /* of the function in a module of the library */
+};
+
+struct fv_library {
+    struct ptx_module *code;
+    struct fv_kernel **kernels;
+    unsigned kernel_count;
+    unsigned long long id;
+};
+
+/* Options of a load call that this library heeds: where to put the compiler's complaint. */
+struct fv_jit_log {
+    char *text;
+    size_t size;
+    void **used; /* where the caller passed the size: gets the bytes written */
+};
+
+/* ---- image.c: from an image to code ---- */
+
+CUresult fv_image_load(const void *image, const struct fv_jit_log *log, struct ptx_module **out);
+/* The file's bytes, NUL-terminated, malloc'd. CUDA_ERROR_FILE_NOT_FOUND. */
+CUresult fv_image_read(const char *path, char **out);
+/* Finds the log among a load call's options. CUDA_ERROR_INVALID_VALUE when they are malformed. */
+CUresult fv_jit_options(unsigned count, const CUjit_option *options, void **values,
+                        struct fv_jit_log *log);
+
+/* ---- module.c ---- */
+
+/* A module around `code` in a context; owns the code unless a library is given. On failure the code is
+ * still the caller's. */
+CUresult fv_module_new(struct fv_context *context, struct ptx_module *code, struct fv_library *library,
+                       struct fv_module **out);
+/* No work may use it any more. */
+void fv_module_delete(struct fv_module *module);
+/* Waits until no context has unfinished work. Drops the lock. */
+void fv_wait_everywhere(void);
+/* The address and size of a variable; either may be NULL. CUDA_ERROR_NOT_FOUND. */
+CUresult fv_module_variable(const struct fv_module *module, const char *name, CUdeviceptr *address,
+                            size_t *bytes);
+unsigned long long fv_module_next_id(void);
+
+/* ---- library.c ---- */
+
+/* The module of a library in a context; loads it there when it is not yet. */
+CUresult fv_library_module(struct fv_library *library, struct fv_context *context,
+                           struct fv_module **out);
+
+/* ---- function.c ---- */
+
+/* Attributes of a function; CUDA_ERROR_INVALID_VALUE for those that do not exist or cannot be set. */
+CUresult fv_function_attribute(const struct fv_function *function, CUfunction_attribute attribute,
+                               int *value);
+CUresult fv_function_set_attribute(struct fv_function *function, CUfunction_attribute attribute,
+                                   int value);
+/* A function as it starts out. */
+void fv_function_init(struct fv_function *function, struct fv_module *module,
+                      const struct ptx_kernel *code);
+CUresult fv_param_info(const struct ptx_kernel *code, size_t index, size_t *offset, size_t *size);
+
+#endif

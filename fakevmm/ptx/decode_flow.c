@@ -1,0 +1,297 @@
+/* decode_flow.c: branches, calls, and everything in which threads meet. */
+#include "statement.h"
+
+/* ---- branches ---- */
+
+static bool is_name(const struct ptx_statement *statement, unsigned index)
+{
+    return index < statement->count && statement->operands[index].form == PTX_PLAIN &&
+           statement->operands[index].items[0].kind == PTX_ATOM_NAME;
+}
+
+bool ptx_decode_bra(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    if (!ptx_want(builder, statement, 1) || !is_name(statement, 0))
+        return false;
+    ptx_emit_jump(builder, PTX_OP_jump, 0, statement->operands[0].items[0].text);
+    return true;
+}
+
+/* A row of jumps behind the instruction that picks one of them. */
+bool ptx_decode_brx(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    const struct ptx_name *name;
+    const struct ptx_targets *targets;
+    uint16_t index, slot;
+
+    if (!ptx_want(builder, statement, 2) || !is_name(statement, 1))
+        return false;
+    name = ptx_find_name(builder, statement->operands[1].items[0].text, &slot);
+    if (!name || name->kind != PTX_NAME_TARGETS)
+        return false;
+    targets = &builder->targets[name->value];
+    index = ptx_source_at(builder, statement, 0, PTX_u32);
+    ptx_emit(builder, PTX_OP_jump_table, 0, index, 0, 0)->imm = (int32_t)targets->count;
+    for (unsigned i = 0; i < targets->count; i++)
+        ptx_emit_jump(builder, PTX_OP_jump, 0, targets->labels[i]);
+    return true;
+}
+
+bool ptx_decode_ret(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    bool leave = ptx_text_is(statement->mnemonic, "ret");
+
+    ptx_emit(builder, leave ? PTX_OP_return : PTX_OP_exit, 0, 0, 0, 0);
+    return true;
+}
+
+bool ptx_decode_trap(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    ptx_emit(builder, PTX_OP_trap, 0, 0, 0, 0);
+    return true;
+}
+
+/* ---- calls ---- */
+
+/* One copy per operand of a list; false when one is no .param variable. */
+static bool make_moves(struct ptx_builder *builder, const struct ptx_operand *list,
+                       const struct ptx_param *params, unsigned count, bool to_callee,
+                       struct ptx_move **out)
+{
+    struct ptx_move *moves = ptx_take(&builder->module->arena, count * sizeof(*moves));
+
+    if (!moves || (list ? list->count : 0) != count)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        uint16_t slot;
+        const struct ptx_name *name = ptx_find_name(builder, list->items[i].text, &slot);
+
+        if (!name || name->kind != PTX_NAME_LOCAL || name->size < params[i].size)
+            return false;
+        moves[i].from = to_callee ? name->value : params[i].offset;
+        moves[i].to = to_callee ? params[i].offset : name->value;
+        moves[i].size = params[i].size;
+    }
+    *out = moves;
+    return true;
+}
+
+/* call [(results),] name [, (arguments)] */
+bool ptx_decode_call(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    const struct ptx_operand *operands = statement->operands;
+    unsigned name = statement->count && operands[0].form == PTX_LIST ? 1 : 0;
+    const struct ptx_operand *arguments = statement->count > name + 1 ? &operands[name + 1] : NULL;
+    struct ptx_code *code = &builder->function->code;
+    struct ptx_call call = {0}, *calls;
+
+    if (!is_name(statement, name) || (arguments && arguments->form != PTX_LIST) ||
+        statement->count > name + 2)
+        return false;
+    call.callee = ptx_find_function(builder->module, operands[name].items[0].text);
+    if (!call.callee || call.callee->entry)
+        return false;
+    call.argument_count = call.callee->param_count;
+    call.result_count = call.callee->result_count;
+    if (!make_moves(builder, arguments, call.callee->params, call.argument_count, true,
+                    &call.arguments) ||
+        !make_moves(builder, name ? &operands[0] : NULL, call.callee->results, call.result_count, false,
+                    &call.results))
+        return false;
+    call.note = ptx_note(builder, operands[name].items[0].text);
+    calls = ptx_grow(&builder->module->arena, code->calls, code->call_count, &builder->call_room,
+                     sizeof(*calls));
+    if (!calls) {
+        ptx_error(builder->lexer, "out of memory");
+        return true;
+    }
+    code->calls = calls;
+    calls[code->call_count] = call;
+    ptx_emit(builder, PTX_OP_call, 0, 0, 0, 0)->imm = (int32_t)code->call_count++;
+    return true;
+}
+
+/* ---- barriers ---- */
+
+static void emit_warp(struct ptx_builder *builder, enum ptx_op op, uint16_t d, uint16_t a, uint16_t b,
+                      uint16_t c, uint16_t e, uint16_t mask)
+{
+    struct ptx_insn *insn = ptx_emit(builder, op, d, a, b, c);
+
+    insn->e = e;
+    insn->imm = mask;
+    builder->function->code.together = true;
+}
+
+static bool reduce_barrier(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    bool counted = statement->count == 4;
+    enum ptx_op op = ptx_has_modifier(statement, "popc")  ? PTX_OP_bar_popc
+                     : ptx_has_modifier(statement, "and") ? PTX_OP_bar_and
+                                                          : PTX_OP_bar_or;
+    uint16_t a, b = 0, c, d;
+
+    if (!counted && !ptx_want(builder, statement, 3))
+        return true;
+    a = ptx_source_at(builder, statement, 1, PTX_u32);
+    if (counted)
+        b = ptx_source_at(builder, statement, 2, PTX_u32);
+    c = ptx_source_at(builder, statement, counted ? 3 : 2, PTX_pred);
+    d = ptx_destination_at(builder, statement, 0);
+    ptx_emit(builder, op, d, a, b, c);
+    return true;
+}
+
+bool ptx_decode_bar(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    bool arrive = ptx_has_modifier(statement, "arrive");
+    uint16_t a, b = 0;
+
+    if (ptx_has_modifier(statement, "cluster"))
+        return false;
+    if (ptx_has_modifier(statement, "warp")) {
+        emit_warp(builder, PTX_OP_warp_sync, 0, 0, 0, 0, 0,
+                  ptx_source_at(builder, statement, 0, PTX_b32));
+        return true;
+    }
+    builder->function->code.together = true;
+    if (ptx_has_modifier(statement, "red"))
+        return reduce_barrier(builder, statement);
+    if (!arrive && !ptx_has_modifier(statement, "sync"))
+        return false;
+    a = ptx_source_at(builder, statement, 0, PTX_u32);
+    if (statement->count > 1)
+        b = ptx_source_at(builder, statement, 1, PTX_u32);
+    ptx_emit(builder, arrive ? PTX_OP_bar_arrive : PTX_OP_bar_sync, 0, a, b, 0);
+    return true;
+}
+
+/* ---- warps ---- */
+
+struct choice {
+    const char *name;
+    enum ptx_op op;
+};
+
+static int choose(const struct ptx_statement *statement, const struct choice *choices, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (ptx_has_modifier(statement, choices[i].name))
+            return (int)choices[i].op;
+    }
+    return -1;
+}
+
+bool ptx_decode_shfl(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    static const struct choice modes[] = {{"up", PTX_OP_shfl_up},
+                                          {"down", PTX_OP_shfl_down},
+                                          {"bfly", PTX_OP_shfl_bfly},
+                                          {"idx", PTX_OP_shfl_idx}};
+    const struct ptx_operand *to = &statement->operands[0];
+    int op = choose(statement, modes, 4);
+    uint16_t s[4], d, e;
+
+    if (op < 0 || !ptx_has_modifier(statement, "sync"))
+        return false;
+    if (!ptx_want(builder, statement, 5))
+        return true;
+    for (unsigned i = 0; i < 4; i++)
+        s[i] = ptx_source_at(builder, statement, i + 1, PTX_b32);
+    d = ptx_destination(builder, &to->items[0]);
+    e = to->form == PTX_PAIR ? ptx_destination(builder, &to->items[1]) : ptx_new_slots(builder, 1);
+    emit_warp(builder, (enum ptx_op)op, d, s[0], s[1], s[2], e, s[3]);
+    return true;
+}
+
+bool ptx_decode_vote(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    static const struct choice modes[] = {{"all", PTX_OP_vote_all},
+                                          {"any", PTX_OP_vote_any},
+                                          {"uni", PTX_OP_vote_uni},
+                                          {"ballot", PTX_OP_vote_ballot}};
+    int op = choose(statement, modes, 4);
+    uint16_t a, mask;
+
+    if (op < 0 || !ptx_has_modifier(statement, "sync"))
+        return false;
+    if (!ptx_want(builder, statement, 3))
+        return true;
+    a = ptx_source_at(builder, statement, 1, PTX_pred);
+    mask = ptx_source_at(builder, statement, 2, PTX_b32);
+    emit_warp(builder, (enum ptx_op)op, ptx_destination_at(builder, statement, 0), a, 0, 0, 0, mask);
+    return true;
+}
+
+bool ptx_decode_match(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    static const enum ptx_op ops[2][2] = {{PTX_OP_match_any_32, PTX_OP_match_any_64},
+                                          {PTX_OP_match_all_32, PTX_OP_match_all_64}};
+    const struct ptx_operand *to = &statement->operands[0];
+    bool all = ptx_has_modifier(statement, "all"), wide = statement->type == PTX_b64;
+    uint16_t a, mask, d, e;
+
+    if (!ptx_want(builder, statement, 3))
+        return true;
+    a = ptx_source_at(builder, statement, 1, statement->type);
+    mask = ptx_source_at(builder, statement, 2, PTX_b32);
+    d = ptx_destination(builder, &to->items[0]);
+    e = to->form == PTX_PAIR ? ptx_destination(builder, &to->items[1]) : ptx_new_slots(builder, 1);
+    emit_warp(builder, ops[all][wide], d, a, 0, 0, e, mask);
+    return true;
+}
+
+bool ptx_decode_redux(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    bool sign = statement->type == PTX_s32;
+    const struct choice modes[] = {{"add", PTX_OP_redux_add},
+                                   {"min", sign ? PTX_OP_redux_min_s32 : PTX_OP_redux_min_u32},
+                                   {"max", sign ? PTX_OP_redux_max_s32 : PTX_OP_redux_max_u32},
+                                   {"and", PTX_OP_redux_and},
+                                   {"or", PTX_OP_redux_or},
+                                   {"xor", PTX_OP_redux_xor}};
+    int op = choose(statement, modes, sizeof(modes) / sizeof(*modes));
+    uint16_t a, mask;
+
+    if (op < 0 || ptx_types[statement->type].kind == 'f')
+        return false;
+    if (!ptx_want(builder, statement, 3))
+        return true;
+    a = ptx_source_at(builder, statement, 1, statement->type);
+    mask = ptx_source_at(builder, statement, 2, PTX_b32);
+    emit_warp(builder, (enum ptx_op)op, ptx_destination_at(builder, statement, 0), a, 0, 0, 0, mask);
+    return true;
+}
+
+/* Threads run one by one here, so each is its own converged group. */
+bool ptx_decode_activemask(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    if (!ptx_want(builder, statement, 1))
+        return true;
+    ptx_emit(builder, PTX_OP_copy, ptx_destination_at(builder, statement, 0),
+             ptx_fill_slot(builder, PTX_FILL_MASK_EQ, 0, 0), 0, 0);
+    return true;
+}
+
+/* ---- the rest ---- */
+
+bool ptx_decode_fence(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    if (ptx_has_modifier(statement, "proxy") || ptx_has_modifier(statement, "mbarrier_init"))
+        return false;
+    ptx_emit(builder, PTX_OP_fence, 0, 0, 0, 0);
+    return true;
+}
+
+bool ptx_decode_nanosleep(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    builder->function->code.together = true;
+    ptx_emit(builder, PTX_OP_pause, 0, 0, 0, 0);
+    return true;
+}
+
+/* Prefetches have no effect a kernel can see. */
+bool ptx_decode_hint(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    return true;
+}

@@ -1,0 +1,82 @@
+/* stream.h: streams and the workers that run what is queued on them. Owned by stream.c
+ * (handles) and worker.c (queues).
+ *
+ * Work runs later than the call that queued it, in stream order, with the lock dropped. Work of
+ * different streams overlaps. The legacy NULL stream orders itself with every blocking stream of
+ * its context, both ways. */
+#ifndef FAKEVMM_STREAM_H
+#define FAKEVMM_STREAM_H
+
+#include "fakevmm.h"
+
+struct fv_context;
+struct fv_stream;
+
+/* One unit of queued work. The submitter embeds it at the start of its own struct and owns the
+ * bytes until `retire`. */
+struct fv_work {
+    /* Does the work, on a worker, without the lock. An error poisons the context. NULL: nothing. */
+    CUresult (*run)(struct fv_work *work);
+    /* Extra condition beside stream order, asked with the lock held, often. NULL: always true. */
+    bool (*ready)(struct fv_work *work);
+    /* Lock held, as the work is taken off the stream to run. NULL: nothing. */
+    void (*begin)(struct fv_work *work);
+    /* Lock held, after the work has run (or was dropped by an earlier error). Frees the work. */
+    void (*retire)(struct fv_work *work);
+    /* Lock held: what of the work names an address in [base, base + size), in words, or NULL. For
+     * FAKEVMM_STRICT. NULL: none can be. */
+    const char *(*uses)(const struct fv_work *work, CUdeviceptr base, size_t size);
+    /* Runs even if the context has an error by then: callbacks that report it. */
+    bool always;
+    /* Set by fv_submit(). */
+    struct fv_stream *stream;
+    struct fv_context *context;
+    struct fv_work *next;
+    uint64_t sequence;
+};
+
+struct fv_stream {
+    struct fv_context *context;
+    unsigned flags; /* CU_STREAM_NON_BLOCKING or 0 */
+    int priority;
+    unsigned long long id; /* never reused; handles are */
+    uint64_t thread;       /* owner, of a thread's own default stream; 0: another stream */
+    struct fv_work *head, *last;
+    bool dying;      /* destroyed by the application, finishes its work first */
+    bool busy;       /* a worker has taken the head */
+    uint64_t queued; /* sequence of the newest work, 0: none yet */
+    uint64_t done;   /* sequence of the newest finished work */
+};
+
+/* Stream priorities reach from 0, the least, to this. */
+#define FV_GREATEST_PRIORITY (-5)
+
+/* Makes a zeroed FV_STREAM object a blocking stream of the context. */
+void fv_stream_init(struct fv_stream *stream, struct fv_context *context);
+
+/* The stream a handle means in the calling thread: NULL and CU_STREAM_LEGACY the current
+ * context's legacy stream (NULL in a call of a per-thread twin: CU_STREAM_PER_THREAD),
+ * CU_STREAM_PER_THREAD this thread's own, others by handle. Errors of fv_current();
+ * CUDA_ERROR_INVALID_HANDLE for an unknown one (a destroyed stream). */
+CUresult fv_stream_of(CUstream handle, struct fv_stream **out);
+
+/* Queues work. Never fails and never runs anything in the caller. */
+void fv_submit(struct fv_stream *stream, struct fv_work *work);
+
+/* Wait until everything queued so far has finished. Drop the lock meanwhile. Return the context's
+ * sticky error, if it has one by then. */
+CUresult fv_stream_wait(struct fv_stream *stream);
+CUresult fv_context_wait(struct fv_context *context);
+/* True when nothing queued is unfinished. */
+bool fv_stream_idle(const struct fv_stream *stream);
+/* Calls a host function of the application. On a worker, without the lock. Driver calls that the
+ * function makes answer CUDA_ERROR_NOT_PERMITTED. */
+void fv_call_host(CUhostFn function, void *data);
+/* True on a thread that is inside fv_call_host(). */
+bool fv_in_host_call(void);
+/* At process exit: lets running work end, starts no other, and ends the workers. */
+void fv_workers_stop(void);
+/* True while any worker runs anything (va.c keeps dead blocks meanwhile). */
+bool fv_workers_running(void);
+
+#endif

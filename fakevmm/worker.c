@@ -1,0 +1,283 @@
+/* worker.c: the queues of streams and the threads that empty them. Work has a number in the
+ * order of submission, over all streams, and waits only for work with lower numbers, so nothing
+ * waits in a circle. It must not know what the work does. */
+#include "device.h"
+#include "door.h"
+#include "stream.h"
+#include "va.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MAX_WORKERS 8
+
+struct worker {
+    pthread_t thread;
+    bool left;    /* about to end, needs the lock no more */
+    bool in_host; /* inside a function of the application, which may last */
+};
+
+static struct {
+    struct worker workers[MAX_WORKERS];
+    int count;
+    int running; /* workers that run something */
+    int idle;
+    bool stopping;
+    uint64_t sequence; /* of the newest work */
+} pool;
+
+static _Thread_local struct worker *self;
+
+/* ---- which work may run ---- */
+
+static bool is_blocking(const struct fv_stream *stream)
+{
+    return !(stream->flags & CU_STREAM_NON_BLOCKING);
+}
+
+static bool waits_for(const struct fv_stream *stream, const struct fv_stream *other)
+{
+    return other->head && other->head->sequence < stream->head->sequence;
+}
+
+/* The legacy stream's order with the blocking streams of its context, both ways. */
+static bool legacy_order_allows(const struct fv_stream *stream)
+{
+    const struct fv_stream *legacy = stream->context->legacy;
+
+    if (!is_blocking(stream))
+        return true;
+    if (stream != legacy)
+        return !waits_for(stream, legacy);
+    for (struct fv_stream *it = fv_next(FV_STREAM, NULL); it; it = fv_next(FV_STREAM, it))
+        if (it != legacy && it->context == stream->context && is_blocking(it) &&
+            waits_for(legacy, it))
+            return false;
+    return true;
+}
+
+/* Work that an earlier error will drop waits for nothing but its turn. */
+static bool is_dropped(const struct fv_work *work)
+{
+    return work->context->sticky != CUDA_SUCCESS && !work->always;
+}
+
+static bool may_run(const struct fv_stream *stream)
+{
+    struct fv_work *work = stream->head;
+
+    if (!work || stream->busy || !legacy_order_allows(stream))
+        return false;
+    return is_dropped(work) || !work->ready || work->ready(work);
+}
+
+static bool comes_first(const struct fv_stream *stream, const struct fv_stream *other)
+{
+    if (stream->priority != other->priority)
+        return stream->priority < other->priority;
+    return stream->head->sequence < other->head->sequence;
+}
+
+static struct fv_stream *pick(void)
+{
+    struct fv_stream *best = NULL;
+
+    for (struct fv_stream *it = fv_next(FV_STREAM, NULL); it; it = fv_next(FV_STREAM, it))
+        if (may_run(it) && (!best || comes_first(it, best)))
+            best = it;
+    return best;
+}
+
+/* ---- running it ---- */
+
+static void run(struct fv_work *work)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    if (is_dropped(work))
+        return;
+    if (work->begin)
+        work->begin(work);
+    if (!work->run)
+        return;
+    fv_unlock();
+    result = work->run(work);
+    fv_lock();
+    if (result != CUDA_SUCCESS)
+        fv_context_poison(work->context, result);
+}
+
+static void finish(struct fv_stream *stream)
+{
+    struct fv_work *work = stream->head;
+
+    stream->done = work->sequence;
+    stream->head = work->next;
+    if (!stream->head)
+        stream->last = NULL;
+    stream->busy = false;
+    work->retire(work);
+    if (stream->dying && !stream->head)
+        fv_delete(FV_STREAM, stream);
+}
+
+/* Lock held, as everywhere but inside the work. */
+static void run_head(struct fv_stream *stream)
+{
+    stream->busy = true;
+    pool.running++;
+    /* What this worker leaves runnable is another's; one wakes the next. */
+    if (pool.idle && pick())
+        fv_work_added();
+    run(stream->head);
+    finish(stream);
+    if (--pool.running == 0)
+        fv_phys_reap();
+    fv_work_done();
+}
+
+static void *work_loop(void *worker)
+{
+    self = worker;
+    fv_lock();
+    while (!pool.stopping) {
+        struct fv_stream *stream = pick();
+        if (stream) {
+            run_head(stream);
+            continue;
+        }
+        pool.idle++;
+        fv_wait_for_work();
+        pool.idle--;
+    }
+    self->left = true;
+    fv_work_done();
+    fv_unlock();
+    return NULL;
+}
+
+/* Signals are the application's threads' business. */
+static void start_workers(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int wanted = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (int)cores;
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.count < wanted) {
+        struct worker *worker = &pool.workers[pool.count];
+        if (pthread_create(&worker->thread, NULL, work_loop, worker))
+            break;
+        pool.count++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (pool.count)
+        return;
+    fv_say("cannot start a thread to run work on; raise the limit on threads");
+    fv_unlock();
+    exit(2);
+}
+
+void fv_submit(struct fv_stream *stream, struct fv_work *work)
+{
+    work->stream = stream;
+    work->context = stream->context;
+    work->sequence = ++pool.sequence;
+    work->next = NULL;
+    if (stream->last)
+        stream->last->next = work;
+    else
+        stream->head = work;
+    stream->last = work;
+    stream->queued = work->sequence;
+    if (!pool.count)
+        start_workers();
+    if (pool.idle)
+        fv_work_added();
+}
+
+bool fv_workers_running(void)
+{
+    return pool.running > 0;
+}
+
+/* ---- waiting for it ---- */
+
+bool fv_stream_idle(const struct fv_stream *stream)
+{
+    return stream->done == stream->queued;
+}
+
+/* A stream or context may be destroyed, and its slot used again, while the lock is dropped. */
+CUresult fv_stream_wait(struct fv_stream *stream)
+{
+    struct fv_context *context = stream->context;
+    unsigned long long id = stream->id, context_id = context->id;
+    uint64_t target = stream->queued;
+
+    while (fv_valid(FV_STREAM, stream) && stream->id == id && stream->done < target)
+        fv_wait();
+    return fv_context_lives(context, context_id) ? context->sticky : CUDA_SUCCESS;
+}
+
+static bool has_work_until(const struct fv_context *context, uint64_t target)
+{
+    for (struct fv_stream *it = fv_next(FV_STREAM, NULL); it; it = fv_next(FV_STREAM, it))
+        if (it->context == context && it->head && it->head->sequence <= target)
+            return true;
+    return false;
+}
+
+CUresult fv_context_wait(struct fv_context *context)
+{
+    unsigned long long id = context->id;
+    uint64_t target = pool.sequence;
+
+    while (fv_valid(FV_CONTEXT, context) && context->id == id && has_work_until(context, target))
+        fv_wait();
+    return fv_context_lives(context, id) ? context->sticky : CUDA_SUCCESS;
+}
+
+/* ---- functions of the application ---- */
+
+static void set_in_host(bool in_host)
+{
+    fv_lock();
+    self->in_host = in_host;
+    fv_work_done();
+    fv_unlock();
+}
+
+void fv_call_host(CUhostFn function, void *data)
+{
+    set_in_host(true);
+    function(data);
+    set_in_host(false);
+}
+
+bool fv_in_host_call(void)
+{
+    return self && self->in_host;
+}
+
+/* ---- the end ---- */
+
+/* A worker inside the application's function is left alone: it may be the one that exits. */
+void fv_workers_stop(void)
+{
+    pool.stopping = true;
+    for (int i = 0; i < pool.count; i++)
+        fv_work_added();
+    for (int i = 0; i < pool.count; i++) {
+        struct worker *worker = &pool.workers[i];
+        while (!worker->left && !worker->in_host)
+            fv_wait();
+        if (worker->left)
+            pthread_join(worker->thread, NULL);
+        else
+            pthread_detach(worker->thread);
+    }
+}

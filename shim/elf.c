@@ -1,0 +1,125 @@
+/* elf.c: finds functions in loaded objects by reading the loader's link map and ELF tables.
+ *
+ * vr_find_dlsym() runs inside the first dlsym of the process, possibly before libc, a sanitizer or an
+ * allocator has started: this file calls no function of anybody's, keeps no state, and is compiled
+ * without instrumentation (see the Makefile). It must not know CUDA. */
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shim/shim.h"
+
+/* Both are the loader's. Weak: a strong reference would add the loader to NEEDED. */
+extern struct r_debug _r_debug __attribute__((weak));
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
+
+struct tables {
+    const ElfW(Sym) *symbols;
+    const char *strings;
+    const uint32_t *gnu_hash;
+    const uint32_t *sysv_hash;
+};
+
+bool vr_same_name(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+/* glibc relocates these entries in place, musl and the kernel's vdso do not. */
+static const void *table_at(uintptr_t base, ElfW(Addr) address)
+{
+    return (const void *)(address < base ? base + address : address);
+}
+
+static bool read_tables(uintptr_t base, const ElfW(Dyn) *dynamic, struct tables *out)
+{
+    *out = (struct tables){0};
+    for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
+        switch (dynamic->d_tag) {
+        case DT_SYMTAB: out->symbols = table_at(base, dynamic->d_un.d_ptr); break;
+        case DT_STRTAB: out->strings = table_at(base, dynamic->d_un.d_ptr); break;
+        case DT_GNU_HASH: out->gnu_hash = table_at(base, dynamic->d_un.d_ptr); break;
+        case DT_HASH: out->sysv_hash = table_at(base, dynamic->d_un.d_ptr); break;
+        }
+    }
+    return out->symbols && out->strings && (out->gnu_hash || out->sysv_hash);
+}
+
+static bool is_function(const ElfW(Sym) *symbol)
+{
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
+           ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
+}
+
+static const ElfW(Sym) *find_gnu(const struct tables *tables, const char *name)
+{
+    const uint32_t *header = tables->gnu_hash;
+    uint32_t buckets = header[0], first = header[1], bloom_words = header[2];
+    const uint32_t *bucket = header + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+    const uint32_t *chain = bucket + buckets;
+    uint32_t hash = 5381, index;
+
+    if (!buckets)
+        return NULL;
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        hash = hash * 33 + *c;
+    index = bucket[hash % buckets];
+    if (index < first)
+        return NULL;
+    for (;; index++) {
+        uint32_t value = chain[index - first];
+        const ElfW(Sym) *symbol = tables->symbols + index;
+
+        if ((value | 1) == (hash | 1) && is_function(symbol) &&
+            vr_same_name(tables->strings + symbol->st_name, name))
+            return symbol;
+        if (value & 1)
+            return NULL;
+    }
+}
+
+static const ElfW(Sym) *find_sysv(const struct tables *tables, const char *name)
+{
+    uint32_t count = tables->sysv_hash[1];
+
+    for (uint32_t i = 0; i < count; i++) {
+        const ElfW(Sym) *symbol = tables->symbols + i;
+
+        if (is_function(symbol) && vr_same_name(tables->strings + symbol->st_name, name))
+            return symbol;
+    }
+    return NULL;
+}
+
+void *vr_elf_symbol(uintptr_t base, const void *dynamic, const char *name)
+{
+    struct tables tables;
+    const ElfW(Sym) *symbol;
+
+    if (!read_tables(base, dynamic, &tables))
+        return NULL;
+    symbol = tables.gnu_hash ? find_gnu(&tables, name) : find_sysv(&tables, name);
+    return symbol ? (void *)(base + symbol->st_value) : NULL;
+}
+
+/* Objects before ours in the list that override dlsym too have their own way to us; the one they would
+ * reach after us is the next in the list. */
+void *vr_find_dlsym(void)
+{
+    const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
+    const struct link_map *start = map;
+    void *found = NULL;
+
+    while (map && map->l_ld != _DYNAMIC)
+        map = map->l_next;
+    for (map = map ? map->l_next : start; map && !found; map = map->l_next)
+        found = vr_elf_symbol(map->l_addr, map->l_ld, "dlsym");
+    __atomic_store_n((void **)&vr_shim.dlsym, found, __ATOMIC_RELEASE);
+    return found;
+}

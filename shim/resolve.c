@@ -1,0 +1,283 @@
+/* resolve.c: which driver function is whose. Finds the driver library, and decides for each answer of
+ * dlsym and cuGetProcAddress whether it is the address of a function we get in front of.
+ *
+ * The real resolver is always asked first; a name alone decides nothing. Only the first driver library
+ * of the process is routed. It takes no lock and calls neither malloc nor dlsym. */
+#define _GNU_SOURCE
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "shim/hooks.h"
+
+struct vr_shim vr_shim;
+
+/* Ours, not the first one in the process. */
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
+
+struct entry_name {
+    const char *symbol, *base;
+    int since;
+    bool ptds;
+    void *hook;
+};
+
+static const struct entry_name entries[VR_ENTRIES] = {
+#define VR_ENTRY(class, symbol, base, since, ptds, params, args)                                   \
+    [VR_##symbol] = {#symbol, #base, since, ptds, (void *)(symbol)},
+#include "shim/entries.h"
+};
+
+static const char *const needs[VR_NEEDS] = {
+#define VR_NEED(symbol, params) [VR_NEED_##symbol] = #symbol,
+#include "shim/entries.h"
+};
+
+/* ---- the provider ---- */
+
+struct search {
+    const char *symbol;
+    const void *address; /* NULL: whatever the object defines */
+    struct vr_provider *provider;
+};
+
+static void fill(struct vr_provider *provider, uintptr_t base, const void *dynamic)
+{
+    for (int i = 0; i < VR_ENTRIES; i++)
+        provider->real[i] = vr_elf_symbol(base, dynamic, entries[i].symbol);
+    for (int i = 0; i < VR_NEEDS; i++)
+        provider->need[i] = vr_elf_symbol(base, dynamic, needs[i]);
+}
+
+/* Called by the loader under its own lock, so the object cannot go away; reads memory only. */
+static int look_into(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct search *search = context;
+    const void *dynamic = NULL, *found;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    }
+    if (!dynamic || dynamic == _DYNAMIC)
+        return 0;
+    found = vr_elf_symbol(info->dlpi_addr, dynamic, search->symbol);
+    if (!found || (search->address && found != search->address))
+        return 0;
+    fill(search->provider, info->dlpi_addr, dynamic);
+    return 1;
+}
+
+/* The provider; made from the object that defines `symbol` (at `address`, unless that is NULL) if there
+ * is none yet. NULL when no object does or memory is out. */
+static struct vr_provider *find_provider(const char *symbol, const void *address)
+{
+    struct vr_provider *known = atomic_load_explicit(&vr_shim.provider, memory_order_acquire);
+    struct vr_provider *fresh;
+    struct search search = {.symbol = symbol, .address = address};
+
+    if (known)
+        return known;
+    fresh = mmap(NULL, sizeof(*fresh), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (fresh == MAP_FAILED)
+        return NULL;
+    search.provider = fresh;
+    if (dl_iterate_phdr(look_into, &search) &&
+        atomic_compare_exchange_strong(&vr_shim.provider, &known, fresh))
+        return fresh;
+    munmap(fresh, sizeof(*fresh));
+    return known;
+}
+
+void *vr_first_call(enum vr_entry entry)
+{
+    struct vr_provider *provider = find_provider(entries[entry].symbol, NULL);
+    void *real = provider ? provider->real[entry] : NULL;
+
+    if (real && !atomic_exchange(&provider->call[entry], real) &&
+        !atomic_load(&provider->handed[entry]))
+        atomic_fetch_add(&provider->doors_elf, 1);
+    return real;
+}
+
+struct vr_doors vr_doors(void)
+{
+    struct vr_provider *provider = atomic_load(&vr_shim.provider);
+    struct vr_doors doors = {0};
+
+    if (!provider)
+        return doors;
+    doors.elf = atomic_load(&provider->doors_elf);
+    doors.dlsym = atomic_load(&provider->doors_dlsym);
+    doors.procaddress = atomic_load(&provider->doors_procaddress);
+    doors.cuda_driver = atomic_load(&provider->version);
+    return doors;
+}
+
+void vr_note_driver_version(void)
+{
+    struct vr_provider *provider = atomic_load_explicit(&vr_shim.provider, memory_order_acquire);
+    CUresult (*ask)(int *) = provider ? provider->need[VR_NEED_cuDriverGetVersion] : NULL;
+    int version;
+
+    if (ask && !atomic_load_explicit(&provider->version, memory_order_relaxed) &&
+        ask(&version) == CUDA_SUCCESS)
+        atomic_store_explicit(&provider->version, version, memory_order_relaxed);
+}
+
+/* ---- the dlsym door ---- */
+
+static int entry_of_symbol(const char *symbol)
+{
+    for (int i = 0; i < VR_ENTRIES; i++) {
+        if (vr_same_name(entries[i].symbol, symbol))
+            return i;
+    }
+    return -1;
+}
+
+static void *hand_out(struct vr_provider *provider, int entry, atomic_ullong *door)
+{
+    atomic_store(&provider->handed[entry], true);
+    atomic_fetch_add_explicit(door, 1, memory_order_relaxed);
+    return entries[entry].hook;
+}
+
+void *vr_dlsym_driver(void *handle, const char *name)
+{
+    void *(*next)(void *, const char *) = __atomic_load_n(&vr_shim.dlsym, __ATOMIC_ACQUIRE);
+    int entry = entry_of_symbol(name);
+    struct vr_provider *provider;
+    void *found;
+
+    if (!next)
+        next = vr_find_dlsym();
+    if (!next)
+        return NULL;
+    if (entry < 0)
+        return next(handle, name);
+    found = next(handle, name);
+    if (!found || !vr_active())
+        return found;
+    provider = find_provider(name, found);
+    if (!provider || provider->real[entry] != found)
+        return found;
+    return hand_out(provider, entry, &provider->doors_dlsym);
+}
+
+/* ---- the cuGetProcAddress door ---- */
+
+static int entry_of_address(struct vr_provider *provider, const void *address)
+{
+    for (int i = 0; i < VR_ENTRIES; i++) {
+        if (provider->real[i] == address)
+            return i;
+    }
+    if (!atomic_load_explicit(&provider->procaddress_known, memory_order_acquire))
+        return -1;
+    for (int i = 0; i < VR_ENTRIES; i++) {
+        for (int flag = 0; flag < 3; flag++) {
+            if (atomic_load_explicit(&provider->procaddress[i][flag], memory_order_relaxed) == address)
+                return i;
+        }
+    }
+    return -1;
+}
+
+static bool has_twin(int entry)
+{
+    for (int i = 0; i < VR_ENTRIES; i++) {
+        if (entries[i].ptds && vr_same_name(entries[i].base, entries[entry].base))
+            return true;
+    }
+    return false;
+}
+
+/* Asks the driver's own resolver for one ABI; NULL when it has none. */
+static void *ask_procaddress(struct vr_provider *provider, int entry, cuuint64_t flag)
+{
+    CUresult (*v2)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *) =
+        provider->real[VR_cuGetProcAddress_v2];
+    CUresult (*v1)(const char *, void **, int, cuuint64_t) = provider->real[VR_cuGetProcAddress];
+    void *answer = NULL;
+    CUresult result = CUDA_ERROR_NOT_FOUND;
+
+    if (v2)
+        result = v2(entries[entry].base, &answer, entries[entry].since, flag, NULL);
+    else if (v1)
+        result = v1(entries[entry].base, &answer, entries[entry].since, flag);
+    return result == CUDA_SUCCESS ? answer : NULL;
+}
+
+/* A driver whose cuGetProcAddress answers other addresses than its symbol table: learns them, by asking
+ * for each ABI at the version that introduced it. Threads that race here write the same values. */
+static void learn_procaddress(struct vr_provider *provider)
+{
+    for (int i = 0; i < VR_ENTRIES; i++) {
+        cuuint64_t first = entries[i].ptds ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                                           : CU_GET_PROC_ADDRESS_DEFAULT;
+        cuuint64_t last = !entries[i].ptds && has_twin(i) ? CU_GET_PROC_ADDRESS_LEGACY_STREAM
+                                                         : CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+
+        for (cuuint64_t flag = first; provider->real[i] && flag <= last; flag++) {
+            void *answer = ask_procaddress(provider, i, flag);
+
+            if (answer && entry_of_address(provider, answer) < 0)
+                atomic_store_explicit(&provider->procaddress[i][flag], answer, memory_order_relaxed);
+        }
+    }
+    atomic_store_explicit(&provider->procaddress_known, true, memory_order_release);
+}
+
+static bool is_our_base(const char *base)
+{
+    for (int i = 0; i < VR_ENTRIES; i++) {
+        if (vr_same_name(entries[i].base, base))
+            return true;
+    }
+    return false;
+}
+
+/* Replaces an answer that is the address of a function we get in front of. */
+static void route(struct vr_state *state, const char *base, void **answer)
+{
+    struct vr_provider *provider = atomic_load_explicit(&vr_shim.provider, memory_order_acquire);
+    int entry;
+
+    if (!provider || !base || !answer || !*answer)
+        return;
+    entry = entry_of_address(provider, *answer);
+    if (entry < 0 && is_our_base(base)) {
+        learn_procaddress(provider);
+        entry = entry_of_address(provider, *answer);
+        if (entry < 0)
+            vr_trouble_seen(state, VR_TROUBLE_BYPASSED);
+    }
+    if (entry >= 0)
+        *answer = hand_out(provider, entry, &provider->doors_procaddress);
+}
+
+CUresult vr_hook_cuGetProcAddress(struct vr_state *state,
+                                  CUresult (*real)(const char *, void **, int, cuuint64_t),
+                                  const char *a, void **b, int c, cuuint64_t d)
+{
+    CUresult result = real(a, b, c, d);
+
+    if (result == CUDA_SUCCESS)
+        route(state, a, b);
+    return result;
+}
+
+CUresult vr_hook_cuGetProcAddress_v2(struct vr_state *state,
+                                     CUresult (*real)(const char *, void **, int, cuuint64_t,
+                                                      CUdriverProcAddressQueryResult *),
+                                     const char *a, void **b, int c, cuuint64_t d,
+                                     CUdriverProcAddressQueryResult *e)
+{
+    CUresult result = real(a, b, c, d, e);
+
+    if (result == CUDA_SUCCESS)
+        route(state, a, b);
+    return result;
+}
