@@ -1,5 +1,6 @@
 /* context_info.c: questions to a context, its limits and hints, and the wait for all its work.
  * It must not know how contexts live and end (context.c). */
+#include "capture.h"
 #include "device.h"
 #include "stream.h"
 
@@ -8,6 +9,8 @@ CUresult fv_cuCtxSynchronize_v2(CUcontext handle)
     struct fv_context *context;
     CUresult result = fv_context_of(handle, &context);
 
+    if (result == CUDA_SUCCESS)
+        result = fv_capture_permits_wait(context);
     return result == CUDA_SUCCESS ? fv_context_wait(context) : result;
 }
 

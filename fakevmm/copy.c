@@ -3,6 +3,7 @@
  * documented: a copy from pageable host memory takes the bytes at the call, one to pageable host
  * memory returns when it has finished, one between devices returns at once even in the forms
  * without a stream. */
+#include "capture.h"
 #include "device.h"
 #include "hazard.h"
 #include "mem.h"
@@ -108,10 +109,27 @@ static bool must_wait(const struct request *request)
     return !fv_va_is_device(request->to) || !fv_va_is_device(request->from);
 }
 
+/* Both sides are named by their address alone; pageable memory is read when the graph runs. */
+static CUresult capture(struct fv_stream *stream, const struct request *request)
+{
+    CUgraphNodeParams given = fv_given_copy(&(CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                                                             .srcDevice = request->from,
+                                                             .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                                                             .dstDevice = request->to,
+                                                             .WidthInBytes = request->size,
+                                                             .Height = 1,
+                                                             .Depth = 1},
+                                            (CUcontext)stream->context);
+    CUgraphNode node;
+
+    return fv_capture_node(stream, &given, &node);
+}
+
 static CUresult copy(struct request request)
 {
     struct fv_stream *stream;
-    CUresult result = fv_stream_of(request.stream, &stream);
+    CUresult result = request.async ? fv_stream_for_work(request.stream, &stream)
+                                    : fv_stream_uncaptured(request.stream, &stream);
     bool wait, stage;
     struct copy *copy;
 
@@ -120,6 +138,8 @@ static CUresult copy(struct request request)
     result = check(&request);
     if (result != CUDA_SUCCESS)
         return result;
+    if (stream->tail)
+        return capture(stream, &request);
     wait = must_wait(&request);
     stage = !wait && is_pageable(request.from);
     copy = malloc(sizeof *copy + (stage ? request.size : 0));

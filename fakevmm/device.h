@@ -57,7 +57,7 @@ bool fv_context_lives(const struct fv_context *context, unsigned long long id);
 CUresult fv_check_context_flags(unsigned flags);
 /* peer.c: bit per device that may access the cuMemAlloc memory of one (itself included). */
 uint32_t fv_peers_of(const struct fv_device *device);
-/* A context whose work has drained: its device keeps the access other contexts have asked for. */
+/* The end of a context, for who may access what; after its work. */
 void fv_peer_drop_context(struct fv_context *context);
 /* An attribute of the device as cuDeviceGetAttribute() gives it; one that exists. */
 int fv_device_attribute(const struct fv_device *device, CUdevice_attribute attribute);

@@ -2,6 +2,7 @@
  * count of calls, the driver's own life (before cuInit, after exit, in a forked child). It must
  * not know what any function does. */
 #include "door.h"
+#include "capture.h"
 #include "hazard.h"
 #include "leaks.h"
 #include "settings.h"
@@ -175,7 +176,7 @@ static CUresult answer_of_state(enum fv_row row)
 
 CUresult fv_enter(enum fv_row row, bool ptds)
 {
-    CUresult fault;
+    CUresult fault, answer;
 
     fv_lock();
     if (!door.started)
@@ -187,7 +188,8 @@ CUresult fv_enter(enum fv_row row, bool ptds)
     /* An older driver lacks the function; a library can't hide an exported name, but can refuse. */
     if (fv_symbols[row].since > fv_settings()->driver)
         return CUDA_ERROR_NOT_SUPPORTED;
-    return answer_of_state(row);
+    answer = answer_of_state(row);
+    return answer == CUDA_SUCCESS && fv_captures ? fv_capture_permits_call(row) : answer;
 }
 
 void fv_leave(void)

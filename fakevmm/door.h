@@ -51,6 +51,10 @@ const char *fv_fault_parse(const char *text);
 /* The error to answer for the nth call of a function, or CUDA_SUCCESS. Lock held. */
 CUresult fv_fault_of(enum fv_row row, uint64_t nth);
 
+/* capture_rules.c: CUDA_SUCCESS, or the error of a function that may not be called while a capture
+ * lives. Lock held. */
+CUresult fv_capture_permits_call(enum fv_row row);
+
 /* errors.c */
 const char *fv_error_name(CUresult error); /* NULL for a number that is none */
 bool fv_error_from_name(const char *name, CUresult *out);

@@ -1,6 +1,7 @@
 /* event.c: events. What an event stands for is its latest record, an object of its own: waits
- * and queued records hold it, so events may be recorded again or destroyed meanwhile. It must
- * not know how streams run. */
+ * and queued records hold it, so events may be recorded again or destroyed meanwhile. A record in a
+ * capture is never done; it stands for nodes. It must not know how streams run. */
+#include "capture.h"
 #include "device.h"
 #include "stream.h"
 
@@ -11,6 +12,7 @@ struct record {
     unsigned refs;
     bool done;
     struct timespec at;
+    struct fv_mark mark; /* where a capture stood */
 };
 
 struct fv_event {
@@ -29,8 +31,10 @@ struct event_work {
 
 static void put(struct record *record)
 {
-    if (record && --record->refs == 0)
-        free(record);
+    if (!record || --record->refs)
+        return;
+    fv_mark_free(&record->mark);
+    free(record);
 }
 
 /* Events of a context in error answer with its error. */
@@ -136,22 +140,46 @@ static CUresult record_event(struct fv_event *event, struct fv_stream *stream)
     return CUDA_SUCCESS;
 }
 
+/* Nothing is added to the graph: the event stands for what the stream's next node depends on. */
+static CUresult capture_record(struct fv_event *event, struct fv_stream *stream)
+{
+    struct record *record = calloc(1, sizeof *record);
+    CUresult result = record ? fv_capture_record(stream, &record->mark) : CUDA_ERROR_OUT_OF_MEMORY;
+
+    if (record)
+        record->refs = 1;
+    if (result != CUDA_SUCCESS) {
+        put(record);
+        return fv_capture_refuse(stream, result);
+    }
+    put(event->record);
+    event->record = record;
+    return CUDA_SUCCESS;
+}
+
+/* Flags that only a capture may have ask for a node of a kind that graphs here lack. */
+static CUresult check_flags(unsigned flags, unsigned external, struct fv_stream *stream)
+{
+    if (flags == external && stream->tail)
+        return fv_capture_refuse(stream, CUDA_ERROR_NOT_SUPPORTED);
+    return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
 CUresult fv_cuEventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned flags)
 {
     struct fv_stream *stream;
-    CUresult result = fv_stream_of(stream_handle, &stream);
+    CUresult result = fv_stream_for_work(stream_handle, &stream);
     struct fv_event *event;
 
     if (result == CUDA_SUCCESS)
         result = event_of(handle, &event);
+    if (result == CUDA_SUCCESS)
+        result = check_flags(flags, CU_EVENT_RECORD_EXTERNAL, stream);
     if (result != CUDA_SUCCESS)
         return result;
-    /* The external flag is for captures. */
-    if (flags != CU_EVENT_RECORD_DEFAULT)
-        return CUDA_ERROR_INVALID_VALUE;
     if (event->context != stream->context)
         return CUDA_ERROR_INVALID_HANDLE;
-    return record_event(event, stream);
+    return stream->tail ? capture_record(event, stream) : record_event(event, stream);
 }
 
 CUresult fv_cuEventRecord(CUevent handle, CUstream stream)
@@ -162,17 +190,19 @@ CUresult fv_cuEventRecord(CUevent handle, CUstream stream)
 CUresult fv_cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned flags)
 {
     struct fv_stream *stream;
-    CUresult result = fv_stream_of(stream_handle, &stream);
+    CUresult result = fv_stream_for_work(stream_handle, &stream);
     struct fv_event *event;
     struct event_work *work;
 
     if (result == CUDA_SUCCESS)
         result = event_of(handle, &event);
-    if (result != CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS)
+        result = check_flags(flags, CU_EVENT_WAIT_EXTERNAL, stream);
+    if (result != CUDA_SUCCESS || !event->record)
         return result;
-    if (flags != CU_EVENT_WAIT_DEFAULT)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!event->record || event->record->done)
+    if (stream->tail || event->record->mark.capture)
+        return fv_capture_wait(stream, &event->record->mark);
+    if (event->record->done)
         return CUDA_SUCCESS;
     work = malloc(sizeof *work);
     if (!work)
@@ -186,10 +216,23 @@ CUresult fv_cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned f
 
 /* ---- questions ---- */
 
+/* An event that may be asked whether it is done: not one of a capture, and not while a capture
+ * forbids this (capture_unsafe.def). */
+static CUresult event_to_ask(CUevent handle, const char *call, struct fv_event **out)
+{
+    CUresult result = event_of(handle, out);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if ((*out)->record && (*out)->record->mark.capture)
+        return fv_capture_ask(&(*out)->record->mark);
+    return fv_capture_permits(call);
+}
+
 CUresult fv_cuEventQuery(CUevent handle)
 {
     struct fv_event *event;
-    CUresult result = event_of(handle, &event);
+    CUresult result = event_to_ask(handle, "cuEventQuery", &event);
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -199,7 +242,7 @@ CUresult fv_cuEventQuery(CUevent handle)
 CUresult fv_cuEventSynchronize(CUevent handle)
 {
     struct fv_event *event;
-    CUresult result = event_of(handle, &event);
+    CUresult result = event_to_ask(handle, "cuEventSynchronize", &event);
     struct fv_context *context;
     struct record *record;
     unsigned long long id;
@@ -235,6 +278,9 @@ CUresult fv_cuEventElapsedTime_v2(float *out, CUevent start_handle, CUevent end_
         return CUDA_ERROR_INVALID_VALUE;
     if (!start->record || !end->record || (start->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
         return CUDA_ERROR_INVALID_HANDLE;
+    if (start->record->mark.capture || end->record->mark.capture)
+        return fv_capture_ask(start->record->mark.capture ? &start->record->mark
+                                                          : &end->record->mark);
     if (!start->record->done || !end->record->done)
         return CUDA_ERROR_NOT_READY;
     *out = milliseconds(&start->record->at, &end->record->at);

@@ -1,5 +1,5 @@
-/* function.c: what can be asked about functions and kernels, and set. It must not know how code is loaded
- * or run. */
+/* function.c: what can be asked about functions and kernels, and set. It must not know how code is
+ * loaded or run. */
 #include "device.h"
 #include "module_parts.h"
 
@@ -11,25 +11,11 @@ enum {
     REGISTERS = 64 /* what a compiler would keep to: 1,024 threads then fit a multiprocessor */
 };
 
-static int device_limit(const struct fv_context *context, CUdevice_attribute attribute)
+struct fv_tuning fv_tuning_default(const struct ptx_kernel *code)
 {
-    return fv_device_attribute(context->device, attribute);
-}
+    int room = DEFAULT_SHARED - (int)code->static_shared;
 
-static int shared_limit(const struct fv_context *context)
-{
-    return device_limit(context, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-}
-
-void fv_function_init(struct fv_function *function, struct fv_module *module,
-                      const struct ptx_kernel *code)
-{
-    function->module = module;
-    function->code = code;
-    function->context = module->context;
-    function->max_dynamic_shared =
-        code->static_shared < DEFAULT_SHARED ? DEFAULT_SHARED - (int)code->static_shared : 0;
-    function->shared_carveout = -1; /* no preference */
+    return (struct fv_tuning){.max_dynamic_shared = room > 0 ? room : 0, .shared_carveout = -1};
 }
 
 /* ---- attributes ---- */
@@ -49,30 +35,26 @@ static int registers(const struct ptx_kernel *code)
     return code->registers < REGISTERS ? (int)code->registers : REGISTERS;
 }
 
-CUresult fv_function_attribute(const struct fv_function *function, CUfunction_attribute attribute,
-                               int *value)
+CUresult fv_attribute(const struct ptx_module *module, const struct ptx_kernel *code,
+                      const struct fv_device *device, const struct fv_tuning *tuning,
+                      CUfunction_attribute attribute, int *value)
 {
-    const struct ptx_kernel *code = function->code;
-    const struct fv_context *context = function->context;
-
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = (int)code->max_threads; break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)code->static_shared; break;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-        *value = constant_bytes(function->module->code);
-        break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = constant_bytes(module); break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)code->local_bytes; break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers(code); break;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)ptx_target(function->module->code); break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)ptx_target(module); break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *value = 10 * device_limit(context, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-                 device_limit(context, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+        *value = 10 * fv_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                 fv_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
         break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = function->max_dynamic_shared;
+        *value = tuning->max_dynamic_shared;
         break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        *value = function->shared_carveout;
+        *value = tuning->shared_carveout;
         break;
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
@@ -86,22 +68,22 @@ CUresult fv_function_attribute(const struct fv_function *function, CUfunction_at
     return CUDA_SUCCESS;
 }
 
-/* Those that exist but cannot be set answer as those that do not exist. */
-CUresult fv_function_set_attribute(struct fv_function *function, CUfunction_attribute attribute,
-                                   int value)
+CUresult fv_set_attribute(struct fv_tuning *tuning, const struct ptx_kernel *code,
+                          const struct fv_device *device, CUfunction_attribute attribute, int value)
 {
-    int room = shared_limit(function->context) - (int)function->code->static_shared;
+    int room = fv_device_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
+               (int)code->static_shared;
 
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         if (value < 0 || value > room)
             return CUDA_ERROR_INVALID_VALUE;
-        function->max_dynamic_shared = value;
+        tuning->max_dynamic_shared = value;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         if (value < -1 || value > 100)
             return CUDA_ERROR_INVALID_VALUE;
-        function->shared_carveout = value;
+        tuning->shared_carveout = value;
         return CUDA_SUCCESS;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
@@ -115,7 +97,10 @@ CUresult fv_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfun
     if (!value)
         return CUDA_ERROR_INVALID_VALUE;
     result = fv_function_of(handle, NULL, &function);
-    return result == CUDA_SUCCESS ? fv_function_attribute(function, attribute, value) : result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    return fv_attribute(function->module->code, function->code, function->context->device,
+                        &function->tuning, attribute, value);
 }
 
 CUresult fv_cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
@@ -123,47 +108,18 @@ CUresult fv_cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute
     struct fv_function *function;
     CUresult result = fv_function_of(handle, NULL, &function);
 
-    return result == CUDA_SUCCESS ? fv_function_set_attribute(function, attribute, value) : result;
-}
-
-/* The kernel's function in the device's primary context, which is where kernels live by default; in the
- * current one when that is the device's. */
-static CUresult on_device(CUkernel kernel, CUdevice ordinal, struct fv_function **out)
-{
-    struct fv_device *device = fv_device(ordinal);
-    struct fv_context *context;
-
-    if (!device)
-        return CUDA_ERROR_INVALID_DEVICE;
-    if (!fv_valid(FV_KERNEL, kernel))
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (fv_current(&context) != CUDA_SUCCESS || context->device != device)
-        context = device->primary;
-    return context ? fv_kernel_function(kernel, (CUcontext)context, out) : CUDA_ERROR_INVALID_CONTEXT;
-}
-
-CUresult fv_cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
-                                 CUdevice device)
-{
-    struct fv_function *function;
-    CUresult result;
-
-    if (!value)
-        return CUDA_ERROR_INVALID_VALUE;
-    result = on_device(kernel, device, &function);
-    return result == CUDA_SUCCESS ? fv_function_attribute(function, attribute, value) : result;
-}
-
-CUresult fv_cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
-                                 CUdevice device)
-{
-    struct fv_function *function;
-    CUresult result = on_device(kernel, device, &function);
-
-    return result == CUDA_SUCCESS ? fv_function_set_attribute(function, attribute, value) : result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    return fv_set_attribute(&function->tuning, function->code, function->context->device, attribute,
+                            value);
 }
 
 /* ---- preferences, which change nothing here ---- */
+
+CUresult fv_check_cache_config(CUfunc_cache config)
+{
+    return (unsigned)config <= CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
 
 CUresult fv_cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
 {
@@ -172,7 +128,7 @@ CUresult fv_cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
 
     if (result != CUDA_SUCCESS)
         return result;
-    return (unsigned)config <= CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return fv_check_cache_config(config);
 }
 
 CUresult fv_cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
@@ -184,15 +140,6 @@ CUresult fv_cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
         return result;
     return (unsigned)config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_SUCCESS
                                                                          : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult fv_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device)
-{
-    if (!fv_device(device))
-        return CUDA_ERROR_INVALID_DEVICE;
-    if (!fv_valid(FV_KERNEL, kernel))
-        return CUDA_ERROR_INVALID_HANDLE;
-    return (unsigned)config <= CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- questions ---- */
@@ -259,23 +206,26 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
+static int limit(const struct fv_function *function, CUdevice_attribute attribute)
+{
+    return fv_device_attribute(function->context->device, attribute);
+}
+
 static int blocks_per_multiprocessor(const struct fv_function *function, int block, size_t dynamic)
 {
-    const struct fv_context *context = function->context;
     int threads = (block + WARP - 1) / WARP * WARP;
-    size_t shared =
-        function->code->static_shared + dynamic +
-        (size_t)device_limit(context, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-    size_t all =
-        (size_t)device_limit(context, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    size_t shared = function->code->static_shared + dynamic +
+                    (size_t)limit(function, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+    size_t all = (size_t)limit(function, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
     int used = registers(function->code) > 16 ? registers(function->code) : 16;
-    int blocks = device_limit(context, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+    int blocks = limit(function, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
 
-    if (block > (int)function->code->max_threads || dynamic > (size_t)function->max_dynamic_shared)
+    if (block > (int)function->code->max_threads ||
+        dynamic > (size_t)function->tuning.max_dynamic_shared)
         return 0;
-    blocks = least(
-        blocks, device_limit(context, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / threads);
-    blocks = least(blocks, device_limit(context, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) /
+    blocks = least(blocks,
+                   limit(function, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / threads);
+    blocks = least(blocks, limit(function, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) /
                                (used * threads));
     return least(blocks, (int)(all / shared));
 }
@@ -298,5 +248,6 @@ CUresult fv_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CU
 CUresult fv_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction handle, int block,
                                                         size_t dynamic)
 {
-    return fv_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, handle, block, dynamic, 0);
+    return fv_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, handle, block, dynamic,
+                                                                   0);
 }

@@ -1,6 +1,7 @@
 /* graph.c: graphs, the nodes in them and the edges between them: made, cloned, joined, destroyed.
  * It does not know what a node does (graph_params.c) nor how a graph runs (graph_launch.c). */
 #include "graph.h"
+#include "capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -210,7 +211,7 @@ CUresult fv_node_add(struct fv_graph *graph, const CUgraphNode *dependencies,
 
 /* ---- graphs ---- */
 
-static struct fv_graph *graph_new(void)
+struct fv_graph *fv_graph_new(void)
 {
     struct fv_graph *graph = fv_new(FV_GRAPH);
     if (graph)
@@ -220,6 +221,7 @@ static struct fv_graph *graph_new(void)
 
 void fv_graph_free(struct fv_graph *graph)
 {
+    fv_capture_drop_graph(graph);
     for (struct fv_node *node = graph->first, *next; node; node = next) {
         next = node->next;
         node_free(node);
@@ -279,7 +281,7 @@ static CUresult clone_all_edges(const struct fv_graph *from, struct fv_graph *gr
 
 CUresult fv_graph_clone(const struct fv_graph *from, struct fv_graph **out)
 {
-    struct fv_graph *graph = graph_new();
+    struct fv_graph *graph = fv_graph_new();
     if (!graph)
         return CUDA_ERROR_OUT_OF_MEMORY;
     graph->origin = from->id;
@@ -303,7 +305,7 @@ CUresult fv_cuGraphCreate(CUgraph *out, unsigned flags)
 {
     if (!out || flags)
         return CUDA_ERROR_INVALID_VALUE;
-    struct fv_graph *graph = graph_new();
+    struct fv_graph *graph = fv_graph_new();
     if (!graph)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *out = (CUgraph)graph;
@@ -316,7 +318,7 @@ CUresult fv_cuGraphDestroy(CUgraph handle)
     CUresult result = fv_graph_of(handle, &graph);
     if (result != CUDA_SUCCESS)
         return result;
-    if (graph->owner) /* belongs to its node */
+    if (graph->owner || graph->capture) /* belongs to its node, or to the capture until its end */
         return CUDA_ERROR_INVALID_VALUE;
     fv_graph_free(graph);
     return CUDA_SUCCESS;
@@ -328,7 +330,7 @@ CUresult fv_cuGraphDestroyNode(CUgraphNode handle)
     CUresult result = fv_node_of(handle, &node);
     if (result != CUDA_SUCCESS)
         return result;
-    if (fv_node_updatable(node))
+    if (fv_node_updatable(node) || node->graph->capture)
         return CUDA_ERROR_INVALID_VALUE;
     node_remove(node);
     return CUDA_SUCCESS;
@@ -418,7 +420,10 @@ CUresult fv_cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode *from
         const struct fv_edge *edge = edges_find(&b->in, a);
         if (!edge || !same_data(&edge->data, data ? &data[i] : &plain))
             return CUDA_ERROR_INVALID_VALUE;
-        edge_remove(a, b);
+        if (a->graph->capture)
+            result = fv_capture_release(a->graph->capture, from[i]);
+        if (result == CUDA_SUCCESS)
+            edge_remove(a, b);
     }
     return result;
 }

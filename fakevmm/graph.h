@@ -66,7 +66,8 @@ struct fv_graph {
     struct fv_node *owner;     /* the child graph node it belongs to, or NULL */
     struct fv_node *first, *last;
     size_t count;
-    struct fv_node *found; /* the node cuGraphNodeFindInClone answered last */
+    struct fv_node *found;      /* the node cuGraphNodeFindInClone answered last */
+    struct fv_capture *capture; /* that adds nodes to it now (capture.h), or NULL */
 };
 
 /* ---- graph.c ---- */
@@ -74,12 +75,21 @@ struct fv_graph {
 /* CUDA_ERROR_INVALID_VALUE for what is no live handle. */
 CUresult fv_graph_of(CUgraph handle, struct fv_graph **out);
 CUresult fv_node_of(CUgraphNode handle, struct fv_node **out);
+/* An empty one, or NULL when memory is out. */
+struct fv_graph *fv_graph_new(void);
 CUresult fv_graph_clone(const struct fv_graph *from, struct fv_graph **out);
 void fv_graph_free(struct fv_graph *graph);
 /* Adds a node. Takes over `params` and `child`, on success only. */
 CUresult fv_node_add(struct fv_graph *graph, const CUgraphNode *dependencies,
                      const CUgraphEdgeData *data, size_t count, struct fv_params *params,
                      struct fv_graph *child, CUgraphNode *out);
+
+/* ---- graph_nodes.c ---- */
+
+/* Adds a node that does what these parameters say. */
+CUresult fv_node_add_given(CUgraphNode *out, CUgraph graph, const CUgraphNode *dependencies,
+                           const CUgraphEdgeData *data, size_t count,
+                           const CUgraphNodeParams *given);
 
 /* ---- graph_params.c ---- */
 

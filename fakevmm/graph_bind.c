@@ -1,7 +1,7 @@
 /* graph_bind.c: how far an exec's node may be changed: what its operands are tied to (device memory
  * or not, whose device, whose context), and which new parameters fit it.
- * Whether memory without an owning context (VMM) fits beside cuMemAlloc memory of the same device is
- * a switch of FAKEVMM_MODEL. */
+ * Whether memory without an owning context (VMM) fits beside cuMemAlloc memory of the same device
+ * is a switch of FAKEVMM_MODEL. */
 #include "graph_exec.h"
 #include "settings.h"
 #include "va.h"

@@ -91,6 +91,11 @@ struct fv_mismatch {
 CUresult fv_exec_adopt(struct fv_exec *exec, size_t first, size_t count, struct fv_graph *graph,
                        struct fv_mismatch *why);
 
+/* ---- graph_embed.c ---- */
+
+/* Launches the exec into the capture of a stream. */
+CUresult fv_exec_capture(const struct fv_exec *exec, struct fv_stream *stream);
+
 /* ---- graph_launch.c ---- */
 
 struct fv_plan *fv_plan_new(size_t count);

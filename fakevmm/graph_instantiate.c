@@ -198,7 +198,7 @@ static CUresult make(struct making *making, CUgraphExec *out, CUgraph handle,
     CUresult result = fv_graph_of(handle, &graph);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!out || (flags & ~(unsigned long long)FLAGS_OF_ALL) ||
+    if (!out || graph->capture || (flags & ~(unsigned long long)FLAGS_OF_ALL) ||
         ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) &&
          (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)))
         return CUDA_ERROR_INVALID_VALUE;
@@ -234,7 +234,7 @@ CUresult fv_cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph graph,
         return CUDA_ERROR_INVALID_VALUE;
     bool upload = params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
     if (upload)
-        result = fv_stream_of(params->hUploadStream, &stream);
+        result = fv_stream_uncaptured(params->hUploadStream, &stream);
     if (result == CUDA_SUCCESS)
         result = make(&making, out, graph,
                       params->flags & ~(cuuint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);

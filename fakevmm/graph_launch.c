@@ -176,8 +176,11 @@ static CUresult queue(CUgraphExec exec_handle, CUstream stream_handle, bool run)
     struct fv_stream *stream;
     CUresult result = fv_exec_of(exec_handle, &exec);
     if (result == CUDA_SUCCESS)
-        result = fv_stream_of(stream_handle, &stream);
-    return result == CUDA_SUCCESS ? fv_exec_queue(exec, stream, run) : result;
+        result = run ? fv_stream_for_work(stream_handle, &stream)
+                     : fv_stream_uncaptured(stream_handle, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return stream->tail ? fv_exec_capture(exec, stream) : fv_exec_queue(exec, stream, run);
 }
 
 CUresult fv_cuGraphLaunch(CUgraphExec exec, CUstream stream)

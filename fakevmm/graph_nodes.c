@@ -15,8 +15,9 @@ static CUresult clone_child(const CUgraphNodeParams *given, struct fv_graph **ou
     return result == CUDA_SUCCESS ? fv_graph_clone(graph, out) : result;
 }
 
-static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *dependencies,
-                    const CUgraphEdgeData *data, size_t count, const CUgraphNodeParams *given)
+CUresult fv_node_add_given(CUgraphNode *out, CUgraph handle, const CUgraphNode *dependencies,
+                           const CUgraphEdgeData *data, size_t count,
+                           const CUgraphNodeParams *given)
 {
     struct fv_graph *graph, *child;
     struct fv_params *params;
@@ -86,7 +87,7 @@ CUresult fv_cuGraphAddKernelNode(CUgraphNode *out, CUgraph graph, const CUgraphN
     if (!kernel)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_kernel_v1(kernel);
-    return add(out, graph, dependencies, NULL, count, &given);
+    return fv_node_add_given(out, graph, dependencies, NULL, count, &given);
 }
 
 CUresult fv_cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph graph,
@@ -96,7 +97,7 @@ CUresult fv_cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph graph,
     if (!kernel)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_kernel(kernel);
-    return add(out, graph, dependencies, NULL, count, &given);
+    return fv_node_add_given(out, graph, dependencies, NULL, count, &given);
 }
 
 CUresult fv_cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *kernel)
@@ -146,7 +147,7 @@ CUresult fv_cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, const CUgraphN
     if (!copy)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_copy(copy, context);
-    return add(out, graph, dependencies, NULL, count, &given);
+    return fv_node_add_given(out, graph, dependencies, NULL, count, &given);
 }
 
 CUresult fv_cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D *copy)
@@ -183,7 +184,7 @@ CUresult fv_cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, const CUgraphN
     if (!memset)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_memset(memset, context);
-    return add(out, graph, dependencies, NULL, count, &given);
+    return fv_node_add_given(out, graph, dependencies, NULL, count, &given);
 }
 
 CUresult fv_cuGraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS *memset)
@@ -218,7 +219,7 @@ CUresult fv_cuGraphAddHostNode(CUgraphNode *out, CUgraph graph, const CUgraphNod
     if (!host)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_host(host);
-    return add(out, graph, dependencies, NULL, count, &given);
+    return fv_node_add_given(out, graph, dependencies, NULL, count, &given);
 }
 
 CUresult fv_cuGraphHostNodeGetParams(CUgraphNode handle, CUDA_HOST_NODE_PARAMS *host)
@@ -246,7 +247,7 @@ CUresult fv_cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph graph,
                                      const CUgraphNode *dependencies, size_t count, CUgraph child)
 {
     CUgraphNodeParams given = fv_given_child(child);
-    return add(out, graph, dependencies, NULL, count, &given);
+    return fv_node_add_given(out, graph, dependencies, NULL, count, &given);
 }
 
 CUresult fv_cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph *out)
@@ -265,7 +266,7 @@ CUresult fv_cuGraphAddEmptyNode(CUgraphNode *out, CUgraph graph, const CUgraphNo
                                 size_t count)
 {
     CUgraphNodeParams given = {.type = CU_GRAPH_NODE_TYPE_EMPTY};
-    return add(out, graph, dependencies, NULL, count, &given);
+    return fv_node_add_given(out, graph, dependencies, NULL, count, &given);
 }
 
 /* ---- any kind ---- */
@@ -276,7 +277,8 @@ CUresult fv_cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode
     if (!given)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = fv_given_check(given);
-    return result == CUDA_SUCCESS ? add(out, graph, dependencies, data, count, given) : result;
+    return result == CUDA_SUCCESS ? fv_node_add_given(out, graph, dependencies, data, count, given)
+                                  : result;
 }
 
 CUresult fv_cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *dependencies,

@@ -1,5 +1,6 @@
 /* host_call.c: functions of the application that run in stream order, on a worker. It must not know
  * how streams run. */
+#include "capture.h"
 #include "device.h"
 #include "stream.h"
 
@@ -57,15 +58,26 @@ static CUresult submit(struct fv_stream *stream, const struct host_call *call)
     return CUDA_SUCCESS;
 }
 
+static CUresult capture(struct fv_stream *stream, CUhostFn function, void *data)
+{
+    CUgraphNodeParams given =
+        fv_given_host(&(CUDA_HOST_NODE_PARAMS_v1){.fn = function, .userData = data});
+    CUgraphNode node;
+
+    return fv_capture_node(stream, &given, &node);
+}
+
 CUresult fv_cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data)
 {
     struct fv_stream *stream;
-    CUresult result = fv_stream_of(handle, &stream);
+    CUresult result = fv_stream_for_work(handle, &stream);
 
     if (result != CUDA_SUCCESS)
         return result;
     if (!function)
         return CUDA_ERROR_INVALID_VALUE;
+    if (stream->tail)
+        return capture(stream, function, data);
     return submit(stream, &(struct host_call){.work = {.run = run_function, .retire = retire_call},
                                               .function = function,
                                               .data = data});
@@ -75,7 +87,7 @@ CUresult fv_cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void
                                 unsigned flags)
 {
     struct fv_stream *stream;
-    CUresult result = fv_stream_of(handle, &stream);
+    CUresult result = fv_stream_uncaptured(handle, &stream);
 
     if (result != CUDA_SUCCESS)
         return result;

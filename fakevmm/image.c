@@ -1,5 +1,5 @@
-/* image.c: loads what an application hands over as device code: PTX text or fatbins, from memory or from a
- * file. It must not know what is done with the code. */
+/* image.c: loads what an application hands over as device code: PTX text or fatbins, from memory or
+ * from a file. It must not know what is done with the code. */
 #include "device.h"
 #include "module_parts.h"
 
@@ -13,7 +13,8 @@ static unsigned device_arch(void)
 {
     const struct fv_device *device = fv_device(0);
 
-    return 10u * (unsigned)fv_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+    return 10u *
+               (unsigned)fv_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
            (unsigned)fv_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 

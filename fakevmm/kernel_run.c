@@ -1,5 +1,5 @@
-/* kernel_run.c: a kernel's arguments, its shape, and its run on the interpreter. It must not know streams
- * or graphs: they call it when the time has come. */
+/* kernel_run.c: a kernel's arguments, its shape, and its run on the interpreter. It must not know
+ * streams or graphs: they call it when the time has come. */
 #include "device.h"
 #include "hazard.h"
 #include "module_parts.h"
@@ -50,8 +50,8 @@ static CUresult pack_each(const struct ptx_kernel *code, void *const *values, un
     return CUDA_SUCCESS;
 }
 
-CUresult fv_pack_params(const struct fv_function *function, void *const *kernelParams, void *const *extra,
-                        unsigned char **out)
+CUresult fv_pack_params(const struct fv_function *function, void *const *kernelParams,
+                        void *const *extra, unsigned char **out)
 {
     const struct ptx_kernel *code = function->code;
     unsigned char *bytes;
@@ -94,7 +94,7 @@ CUresult fv_check_shape(const struct fv_function *function, const unsigned grid[
             return CUDA_ERROR_INVALID_VALUE;
     }
     if ((uint64_t)block[0] * block[1] * block[2] > function->code->max_threads ||
-        shared_bytes > (unsigned)function->max_dynamic_shared)
+        shared_bytes > (unsigned)function->tuning.max_dynamic_shared)
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }

@@ -1,4 +1,5 @@
 /* launch.c: kernel launches outside graphs. It must not know what a kernel's code is. */
+#include "capture.h"
 #include "device.h"
 #include "module.h"
 #include "stream.h"
@@ -74,16 +75,51 @@ static CUresult submit(struct fv_stream *stream, const struct fv_function *funct
         free(params);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *launch = (struct launch){.work = {.run = run_launch,
-                                       .retire = retire_launch,
-                                       .uses = launch_uses},
-                              .function = *function,
-                              .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-                              .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-                              .shared_bytes = config->sharedMemBytes,
-                              .params = params};
+    *launch =
+        (struct launch){.work = {.run = run_launch, .retire = retire_launch, .uses = launch_uses},
+                        .function = *function,
+                        .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                        .shared_bytes = config->sharedMemBytes,
+                        .params = params};
     fv_submit(stream, &launch->work);
     return CUDA_SUCCESS;
+}
+
+/* A launch's attributes become the node's, but for those that no node has. */
+static CUresult keep_attributes(CUgraphNode node, const CUlaunchConfig *config, int priority)
+{
+    CUlaunchAttributeValue value = {.priority = priority};
+    CUresult result = CUDA_SUCCESS;
+
+    if (priority)
+        result = fv_cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
+    for (unsigned i = 0; i < config->numAttrs && result != CUDA_ERROR_OUT_OF_MEMORY; i++)
+        result =
+            fv_cuGraphKernelNodeSetAttribute(node, config->attrs[i].id, &config->attrs[i].value);
+    return result == CUDA_ERROR_OUT_OF_MEMORY ? result : CUDA_SUCCESS;
+}
+
+static CUresult capture(struct fv_stream *stream, struct fv_function *function,
+                        const CUlaunchConfig *config, void **params, void **extra)
+{
+    CUgraphNodeParams given =
+        fv_given_kernel(&(CUDA_KERNEL_NODE_PARAMS_v2){.func = (CUfunction)function,
+                                                      .gridDimX = config->gridDimX,
+                                                      .gridDimY = config->gridDimY,
+                                                      .gridDimZ = config->gridDimZ,
+                                                      .blockDimX = config->blockDimX,
+                                                      .blockDimY = config->blockDimY,
+                                                      .blockDimZ = config->blockDimZ,
+                                                      .sharedMemBytes = config->sharedMemBytes,
+                                                      .kernelParams = params,
+                                                      .extra = extra});
+    CUgraphNode node;
+    CUresult result = fv_capture_node(stream, &given, &node);
+
+    if (result == CUDA_SUCCESS)
+        result = keep_attributes(node, config, stream->priority);
+    return result;
 }
 
 CUresult fv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction handle, void **params,
@@ -96,7 +132,7 @@ CUresult fv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction handle, vo
 
     if (!config)
         return CUDA_ERROR_INVALID_VALUE;
-    result = fv_stream_of(config->hStream, &stream);
+    result = fv_stream_for_work(config->hStream, &stream);
     if (result == CUDA_SUCCESS)
         result = fv_function_of(handle, (CUcontext)stream->context, &function);
     if (result != CUDA_SUCCESS)
@@ -109,6 +145,8 @@ CUresult fv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction handle, vo
             function, (unsigned[3]){config->gridDimX, config->gridDimY, config->gridDimZ},
             (unsigned[3]){config->blockDimX, config->blockDimY, config->blockDimZ},
             config->sharedMemBytes);
+    if (result == CUDA_SUCCESS && stream->tail)
+        return capture(stream, function, config, params, extra);
     if (result == CUDA_SUCCESS)
         result = fv_pack_params(function, params, extra, &packed);
     return result == CUDA_SUCCESS ? submit(stream, function, config, packed) : result;
@@ -134,6 +172,18 @@ CUresult fv_cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsi
                                       unsigned block_z, unsigned shared_bytes, CUstream stream,
                                       void **params)
 {
-    return fv_cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
-                             shared_bytes, stream, params, NULL);
+    CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                     .value = {.cooperative = 1}};
+
+    return fv_cuLaunchKernelEx(&(CUlaunchConfig){.gridDimX = grid_x,
+                                                 .gridDimY = grid_y,
+                                                 .gridDimZ = grid_z,
+                                                 .blockDimX = block_x,
+                                                 .blockDimY = block_y,
+                                                 .blockDimZ = block_z,
+                                                 .sharedMemBytes = shared_bytes,
+                                                 .hStream = stream,
+                                                 .attrs = &cooperative,
+                                                 .numAttrs = 1},
+                               function, params, NULL);
 }

@@ -1,5 +1,5 @@
-/* library.c: libraries: code that belongs to no context until somebody asks for a kernel of it there. A
- * context's share of a library is a module (module.c). */
+/* library.c: libraries: code that belongs to no context until somebody asks for a kernel of it
+ * there. A context's share of a library is a module (module.c). */
 #include "device.h"
 #include "module_parts.h"
 #include "stream.h"
@@ -42,7 +42,10 @@ static CUresult make_kernels(struct fv_library *library)
 
         if (!kernel)
             return CUDA_ERROR_OUT_OF_MEMORY;
-        *kernel = (struct fv_kernel){library, library->kernel_count};
+        kernel->library = library;
+        kernel->index = library->kernel_count;
+        for (unsigned i = 0; i < FV_MODULE_DEVICES; i++)
+            kernel->tuning[i] = fv_tuning_default(ptx_kernel_at(library->code, kernel->index));
         library->kernels[library->kernel_count++] = kernel;
     }
     return CUDA_SUCCESS;
@@ -216,7 +219,8 @@ CUresult fv_cuLibraryGetModule(CUmodule *out, CUlibrary handle)
     return result;
 }
 
-CUresult fv_cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary handle, const char *name)
+CUresult fv_cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary handle,
+                               const char *name)
 {
     struct fv_module *module;
     CUresult result;
@@ -299,4 +303,50 @@ CUresult fv_cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offset, 
     if (!fv_valid(FV_KERNEL, handle))
         return CUDA_ERROR_INVALID_VALUE;
     return fv_param_info(code_of((const struct fv_kernel *)handle), index, offset, size);
+}
+
+CUresult fv_cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel handle,
+                                 CUdevice ordinal)
+{
+    const struct fv_kernel *kernel = (const struct fv_kernel *)handle;
+    const struct fv_device *device = fv_device(ordinal);
+
+    if (!value)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!device)
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (!fv_valid(FV_KERNEL, kernel))
+        return CUDA_ERROR_INVALID_HANDLE;
+    return fv_attribute(kernel->library->code, code_of(kernel), device, &kernel->tuning[ordinal],
+                        attribute, value);
+}
+
+/* Reaches the functions that contexts of the device have already, and those they will have. */
+CUresult fv_cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle,
+                                 CUdevice ordinal)
+{
+    struct fv_kernel *kernel = (struct fv_kernel *)handle;
+    const struct fv_device *device = fv_device(ordinal);
+    struct fv_module *module = NULL;
+    CUresult result;
+
+    if (!device)
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (!fv_valid(FV_KERNEL, kernel))
+        return CUDA_ERROR_INVALID_HANDLE;
+    result = fv_set_attribute(&kernel->tuning[ordinal], code_of(kernel), device, attribute, value);
+    if (result != CUDA_SUCCESS)
+        return result;
+    while ((module = fv_next(FV_MODULE, module))) {
+        if (module->library == kernel->library && module->context->device == device)
+            module->functions[kernel->index]->tuning = kernel->tuning[ordinal];
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult fv_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device)
+{
+    if (!fv_device(device))
+        return CUDA_ERROR_INVALID_DEVICE;
+    return fv_valid(FV_KERNEL, kernel) ? fv_check_cache_config(config) : CUDA_ERROR_INVALID_HANDLE;
 }

@@ -193,19 +193,19 @@ static void retire_free(struct fv_work *work)
 CUresult fv_cuMemFreeAsync(CUdeviceptr address, CUstream handle)
 {
     struct fv_stream *stream;
-    CUresult result = fv_stream_of(handle, &stream);
+    CUresult result = fv_stream_for_work(handle, &stream);
     struct fv_mapping *mapping = find_allocation(address);
     struct free_work *work;
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!mapping)
+    if (!mapping || stream->tail) /* a capture frees what a graph has allocated, nothing else */
         return CUDA_ERROR_INVALID_VALUE;
     work = malloc(sizeof *work);
     if (!work)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    *work = (struct free_work){
-        .work = {.retire = retire_free}, .address = address, .id = mapping->id};
+    *work =
+        (struct free_work){.work = {.retire = retire_free}, .address = address, .id = mapping->id};
     mapping->freed = true;
     fv_submit(stream, &work->work);
     return CUDA_SUCCESS;

@@ -1,5 +1,6 @@
 /* memset.c: fills of 1, 2 and 4 byte elements in one and two dimensions, with and without a
  * stream. It must not know what the memory is for. */
+#include "capture.h"
 #include "device.h"
 #include "hazard.h"
 #include "mem.h"
@@ -68,11 +69,27 @@ static CUresult check(const struct fill *fill)
     return CUDA_SUCCESS;
 }
 
+static CUresult capture(struct fv_stream *stream, const struct fill *fill)
+{
+    CUgraphNodeParams given =
+        fv_given_memset(&(CUDA_MEMSET_NODE_PARAMS_v1){.dst = fill->to,
+                                                      .pitch = fill->pitch,
+                                                      .value = fill->value,
+                                                      .elementSize = fill->width,
+                                                      .width = fill->count,
+                                                      .height = fill->height},
+                        (CUcontext)stream->context);
+    CUgraphNode node;
+
+    return fv_capture_node(stream, &given, &node);
+}
+
 /* Without a stream the host does not wait either, unless the memory is its own. */
 static CUresult submit(const struct fill *fill, CUstream handle, bool async)
 {
     struct fv_stream *stream;
-    CUresult result = fv_stream_of(handle, &stream);
+    CUresult result =
+        async ? fv_stream_for_work(handle, &stream) : fv_stream_uncaptured(handle, &stream);
     struct fill_work *work;
 
     if (result != CUDA_SUCCESS || !fill->count || !fill->height)
@@ -80,6 +97,8 @@ static CUresult submit(const struct fill *fill, CUstream handle, bool async)
     result = check(fill);
     if (result != CUDA_SUCCESS)
         return result;
+    if (stream->tail)
+        return capture(stream, fill);
     work = malloc(sizeof *work);
     if (!work)
         return CUDA_ERROR_OUT_OF_MEMORY;

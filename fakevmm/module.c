@@ -1,5 +1,5 @@
-/* module.c: modules: code loaded into a context, its functions and its variables in device memory. What a
- * function can do is function.c's, libraries are library.c's. */
+/* module.c: modules: code loaded into a context, its functions and its variables in device memory.
+ * What a function can do is function.c's, libraries are library.c's. */
 #include "device.h"
 #include "mem.h"
 #include "module_parts.h"
@@ -67,6 +67,10 @@ static CUresult place_variable(struct fv_context *context, const struct ptx_vari
         fv_say("cannot load code: %s is declared .extern and defined nowhere", variable->name);
         return CUDA_ERROR_INVALID_PTX;
     }
+    if (variable->managed) {
+        fv_say("cannot load code: %s is managed memory", variable->name);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
     if (space > context->device->memory_bytes - context->device->memory_used)
         return CUDA_ERROR_OUT_OF_MEMORY;
     result = fv_va_take(space, VARIABLE_STEP, &base);
@@ -128,6 +132,16 @@ static void drop_variables(struct fv_module *module)
 
 /* ---- functions ---- */
 
+static void init_function(struct fv_function *function, struct fv_module *module, unsigned index)
+{
+    function->module = module;
+    function->code = ptx_kernel_at(module->code, index);
+    function->context = module->context;
+    function->tuning =
+        module->library ? module->library->kernels[index]->tuning[module->context->device->ordinal]
+                        : fv_tuning_default(function->code);
+}
+
 static CUresult make_functions(struct fv_module *module)
 {
     unsigned count = 0;
@@ -142,7 +156,7 @@ static CUresult make_functions(struct fv_module *module)
 
         if (!function)
             return CUDA_ERROR_OUT_OF_MEMORY;
-        fv_function_init(function, module, ptx_kernel_at(module->code, module->function_count));
+        init_function(function, module, module->function_count);
         module->functions[module->function_count++] = function;
     }
     return CUDA_SUCCESS;
@@ -160,8 +174,8 @@ static void dismantle(struct fv_module *module)
     fv_delete(FV_MODULE, module);
 }
 
-CUresult fv_module_new(struct fv_context *context, struct ptx_module *code, struct fv_library *library,
-                       struct fv_module **out)
+CUresult fv_module_new(struct fv_context *context, struct ptx_module *code,
+                       struct fv_library *library, struct fv_module **out)
 {
     struct fv_module *module = fv_new(FV_MODULE);
     CUresult result;
@@ -358,7 +372,8 @@ CUresult fv_module_variable(const struct fv_module *module, const char *name, CU
     return CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult fv_cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule handle, const char *name)
+CUresult fv_cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule handle,
+                                 const char *name)
 {
     const struct fv_module *module = (const struct fv_module *)handle;
     struct fv_context *context;
@@ -379,7 +394,7 @@ CUresult fv_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 
     if (!mode)
         return CUDA_ERROR_INVALID_VALUE;
-    *mode = wanted && strcmp(wanted, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
-                                                   : CU_MODULE_LAZY_LOADING;
+    *mode =
+        wanted && strcmp(wanted, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
 }

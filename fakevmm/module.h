@@ -10,27 +10,34 @@ struct fv_library;
 struct ptx_kernel;
 struct ptx_module;
 
+/* Attributes of a function that can be set. */
+struct fv_tuning {
+    int max_dynamic_shared; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    int shared_carveout;    /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
+};
+
 /* What a CUfunction handle points to. */
 struct fv_function {
     struct fv_module *module;
     const struct ptx_kernel *code;
     struct fv_context *context;
-    int max_dynamic_shared; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-    int shared_carveout;    /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
+    struct fv_tuning tuning;
 };
 
-/* The function a launch or a node means, given either a CUfunction or a CUkernel passed in its place
- * (cuda.h allows the cast in cuLaunchKernel); a kernel is taken in `context`, NULL the current one.
- * CUDA_ERROR_INVALID_HANDLE when it is neither. */
+/* The function a launch or a node means, given either a CUfunction or a CUkernel passed in its
+ * place (cuda.h allows the cast in cuLaunchKernel); a kernel is taken in `context`, NULL the
+ * current one. CUDA_ERROR_INVALID_HANDLE when it is neither. */
 CUresult fv_function_of(CUfunction handle, CUcontext context, struct fv_function **out);
-/* The function of a CUkernel in a context (NULL: the current one); loads it there when it is not yet. */
+/* The function of a CUkernel in a context (NULL: the current one); loads it there when it is not
+ * yet. */
 CUresult fv_kernel_function(CUkernel handle, CUcontext context, struct fv_function **out);
 
-/* Packs launch arguments: exactly one of kernelParams and extra may be given (neither is right for a
- * kernel without parameters). *out gets malloc'd code->param_bytes bytes (or NULL for none), owned by
- * the caller. CUDA_ERROR_INVALID_VALUE on both, on a malformed `extra`, on too few bytes. */
-CUresult fv_pack_params(const struct fv_function *function, void *const *kernelParams, void *const *extra,
-                        unsigned char **out);
+/* Packs launch arguments: exactly one of kernelParams and extra may be given (neither is right for
+ * a kernel without parameters). *out gets malloc'd code->param_bytes bytes (or NULL for none),
+ * owned by the caller. CUDA_ERROR_INVALID_VALUE on both, on a malformed `extra`, on too few bytes.
+ */
+CUresult fv_pack_params(const struct fv_function *function, void *const *kernelParams,
+                        void *const *extra, unsigned char **out);
 
 /* Checks a launch shape against the device's limits: CUDA_ERROR_INVALID_VALUE as the driver's. */
 CUresult fv_check_shape(const struct fv_function *function, const unsigned grid[3],

@@ -5,9 +5,13 @@
 #include "module.h"
 #include "ptx/ptx.h"
 
-/* Code in a context: its functions, and its variables in device memory. Functions come with the module,
- * in file order, and go in reverse order, so that a module loaded again gets the same function values
- * (pool.c hands out last what was freed first). */
+struct fv_device;
+
+enum { FV_MODULE_DEVICES = 32 };
+
+/* Code in a context: its functions, and its variables in device memory. Functions come with the
+ * module, in file order, and go in reverse order, so that a module loaded again gets the same
+ * function values (pool.c hands out last what was freed first). */
 struct fv_module {
     struct ptx_module *code; /* its own, or its library's */
     struct fv_context *context;
@@ -22,6 +26,8 @@ struct fv_module {
 struct fv_kernel {
     struct fv_library *library;
     unsigned index; /* of the function in a module of the library */
+    /* by device: how functions of it start out there */
+    struct fv_tuning tuning[FV_MODULE_DEVICES];
 };
 
 struct fv_library {
@@ -49,10 +55,10 @@ CUresult fv_jit_options(unsigned count, const CUjit_option *options, void **valu
 
 /* ---- module.c ---- */
 
-/* A module around `code` in a context; owns the code unless a library is given. On failure the code is
- * still the caller's. */
-CUresult fv_module_new(struct fv_context *context, struct ptx_module *code, struct fv_library *library,
-                       struct fv_module **out);
+/* A module around `code` in a context; owns the code unless a library is given. On failure the code
+ * is still the caller's. */
+CUresult fv_module_new(struct fv_context *context, struct ptx_module *code,
+                       struct fv_library *library, struct fv_module **out);
 /* No work may use it any more. */
 void fv_module_delete(struct fv_module *module);
 /* Waits until no context has unfinished work. Drops the lock. */
@@ -70,14 +76,17 @@ CUresult fv_library_module(struct fv_library *library, struct fv_context *contex
 
 /* ---- function.c ---- */
 
-/* Attributes of a function; CUDA_ERROR_INVALID_VALUE for those that do not exist or cannot be set. */
-CUresult fv_function_attribute(const struct fv_function *function, CUfunction_attribute attribute,
-                               int *value);
-CUresult fv_function_set_attribute(struct fv_function *function, CUfunction_attribute attribute,
-                                   int value);
-/* A function as it starts out. */
-void fv_function_init(struct fv_function *function, struct fv_module *module,
-                      const struct ptx_kernel *code);
+/* How a function starts out. */
+struct fv_tuning fv_tuning_default(const struct ptx_kernel *code);
+/* An attribute; CUDA_ERROR_INVALID_VALUE for one that does not exist. */
+CUresult fv_attribute(const struct ptx_module *module, const struct ptx_kernel *code,
+                      const struct fv_device *device, const struct fv_tuning *tuning,
+                      CUfunction_attribute attribute, int *value);
+/* CUDA_ERROR_INVALID_VALUE for one that does not exist or cannot be set, or for a bad value. */
+CUresult fv_set_attribute(struct fv_tuning *tuning, const struct ptx_kernel *code,
+                          const struct fv_device *device, CUfunction_attribute attribute,
+                          int value);
+CUresult fv_check_cache_config(CUfunc_cache config);
 CUresult fv_param_info(const struct ptx_kernel *code, size_t index, size_t *offset, size_t *size);
 
 #endif

@@ -23,11 +23,23 @@ static void refresh(const struct fv_device *owner)
             fv_va_set_access(it, mask, mask);
 }
 
+static bool has_other_context(const struct fv_context *context)
+{
+    for (struct fv_context *it = fv_next(FV_CONTEXT, NULL); it; it = fv_next(FV_CONTEXT, it))
+        if (it != context && it->device == context->device)
+            return true;
+    return false;
+}
+
+/* What it was given ends, and with the device's last context what others were given here. */
 void fv_peer_drop_context(struct fv_context *context)
 {
-    uint32_t peers = context->peers;
+    uint32_t peers = context->peers, own = 1u << context->device->ordinal;
 
     context->peers = 0;
+    if (!has_other_context(context))
+        for (struct fv_context *it = fv_next(FV_CONTEXT, NULL); it; it = fv_next(FV_CONTEXT, it))
+            it->peers &= ~own;
     for (int i = 0; i < fv_device_count(); i++)
         if (peers & 1u << i)
             refresh(fv_device(i));

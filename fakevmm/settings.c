@@ -129,6 +129,8 @@ static const struct {
     {"copynode=refuse", &settings.copynode_refuse, true},
     {"free=sync", &settings.free_async, false},
     {"free=async", &settings.free_async, true},
+    {"peersync=safe", &settings.peersync_breaks, false},
+    {"peersync=breaks", &settings.peersync_breaks, true},
     {"launchform=func", NULL, false},
     {"launchform=kern", NULL, false},
 };
@@ -157,7 +159,7 @@ static void read_model(void)
         if (!apply_model_word(strsep(&rest, ",")))
             complain("FAKEVMM_MODEL", value,
                      "use copynode=accept|refuse, free=sync|async, gpa=same|distinct, "
-                     "launchform=func|kern, separated by commas");
+                     "launchform=func|kern, peersync=safe|breaks, separated by commas");
     }
 }
 

@@ -5,15 +5,16 @@
 #include "fakevmm.h"
 
 struct fv_settings {
-    int driver;        /* FAKEVMM_DRIVER */
-    int devices;       /* FAKEVMM_DEVICES */
-    size_t memory;     /* FAKEVMM_MEMORY, bytes per device */
-    bool va_lifo;      /* FAKEVMM_VA */
-    bool gpa_distinct; /* FAKEVMM_MODEL: gpa=distinct */
+    int driver;           /* FAKEVMM_DRIVER */
+    int devices;          /* FAKEVMM_DEVICES */
+    size_t memory;        /* FAKEVMM_MEMORY, bytes per device */
+    bool va_lifo;         /* FAKEVMM_VA */
+    bool gpa_distinct;    /* FAKEVMM_MODEL: gpa=distinct */
     bool copynode_refuse; /* copynode=refuse */
     bool free_async;      /* free=async */
-    bool strict;       /* FAKEVMM_STRICT */
-    bool leaks;        /* FAKEVMM_LEAKS */
+    bool peersync_breaks; /* peersync=breaks */
+    bool strict;          /* FAKEVMM_STRICT */
+    bool leaks;           /* FAKEVMM_LEAKS */
 };
 
 /* Reads the environment; called by the door before the first call. Lock held. */

@@ -1,14 +1,14 @@
 /* stream.c: streams as the application sees them: handles, the two default streams, and
  * questions. It must not know how work is run (worker.c). */
 #include "stream.h"
+#include "capture.h"
 #include "device.h"
 
 FV_FITS(struct fv_stream);
 
 static unsigned long long last_id;
 static uint64_t last_thread;
-static _Thread_local uint64_t this_thread; /* 0 until the thread first uses its own stream */
-static _Thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+static _Thread_local uint64_t this_thread; /* 0 until it is first asked for */
 
 void fv_stream_init(struct fv_stream *stream, struct fv_context *context)
 {
@@ -16,15 +16,20 @@ void fv_stream_init(struct fv_stream *stream, struct fv_context *context)
     stream->id = ++last_id;
 }
 
+uint64_t fv_thread(void)
+{
+    if (!this_thread)
+        this_thread = ++last_thread;
+    return this_thread;
+}
+
 /* This thread's default stream in a context; made when first used, ends with the context. */
 static CUresult per_thread(struct fv_context *context, struct fv_stream **out)
 {
     struct fv_stream *stream;
 
-    if (!this_thread)
-        this_thread = ++last_thread;
     for (stream = fv_next(FV_STREAM, NULL); stream; stream = fv_next(FV_STREAM, stream)) {
-        if (stream->context == context && stream->thread == this_thread) {
+        if (stream->context == context && stream->thread == fv_thread()) {
             *out = stream;
             return CUDA_SUCCESS;
         }
@@ -33,7 +38,7 @@ static CUresult per_thread(struct fv_context *context, struct fv_stream **out)
     if (!stream)
         return CUDA_ERROR_OUT_OF_MEMORY;
     fv_stream_init(stream, context);
-    stream->thread = this_thread;
+    stream->thread = fv_thread();
     *out = stream;
     return CUDA_SUCCESS;
 }
@@ -111,6 +116,7 @@ CUresult fv_cuStreamDestroy_v2(CUstream handle)
 
     if (!stream)
         return CUDA_ERROR_INVALID_HANDLE;
+    fv_capture_drop_stream(stream);
     if (stream->head)
         stream->dying = true;
     else
@@ -126,9 +132,12 @@ CUresult fv_cuStreamDestroy(CUstream handle)
 /* The context's work has drained. */
 void fv_stream_drop_context(struct fv_context *context)
 {
-    for (struct fv_stream *it = fv_next(FV_STREAM, NULL); it; it = fv_next(FV_STREAM, it))
-        if (it->context == context)
-            fv_delete(FV_STREAM, it);
+    for (struct fv_stream *it = fv_next(FV_STREAM, NULL); it; it = fv_next(FV_STREAM, it)) {
+        if (it->context != context)
+            continue;
+        fv_capture_drop_stream(it);
+        fv_delete(FV_STREAM, it);
+    }
 }
 
 /* ---- waiting ---- */
@@ -136,7 +145,7 @@ void fv_stream_drop_context(struct fv_context *context)
 CUresult fv_cuStreamSynchronize(CUstream handle)
 {
     struct fv_stream *stream;
-    CUresult result = fv_stream_of(handle, &stream);
+    CUresult result = fv_stream_uncaptured(handle, &stream);
 
     return result == CUDA_SUCCESS ? fv_stream_wait(stream) : result;
 }
@@ -144,7 +153,7 @@ CUresult fv_cuStreamSynchronize(CUstream handle)
 CUresult fv_cuStreamQuery(CUstream handle)
 {
     struct fv_stream *stream;
-    CUresult result = fv_stream_of(handle, &stream);
+    CUresult result = fv_stream_uncaptured(handle, &stream);
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -177,28 +186,4 @@ CUresult fv_cuStreamGetCtx_v2(CUstream handle, CUcontext *out, CUgreenCtx *green
     if (result == CUDA_SUCCESS && green)
         *green = NULL;
     return result;
-}
-
-/* ---- capture ---- */
-
-/* No stream can capture yet, so none does. */
-CUresult fv_cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *out)
-{
-    struct fv_stream *stream;
-    CUresult result = out ? fv_stream_of(handle, &stream) : CUDA_ERROR_INVALID_VALUE;
-
-    if (result == CUDA_SUCCESS)
-        *out = CU_STREAM_CAPTURE_STATUS_NONE;
-    return result;
-}
-
-CUresult fv_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    CUstreamCaptureMode before = capture_mode;
-
-    if (!mode || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
-    capture_mode = *mode;
-    *mode = before;
-    return CUDA_SUCCESS;
 }

@@ -11,6 +11,7 @@
 
 struct fv_context;
 struct fv_stream;
+struct fv_tail;
 
 /* One unit of queued work. The submitter embeds it at the start of its own struct and owns the
  * bytes until `retire`. */
@@ -42,10 +43,11 @@ struct fv_stream {
     unsigned long long id; /* never reused; handles are */
     uint64_t thread;       /* owner, of a thread's own default stream; 0: another stream */
     struct fv_work *head, *last;
-    bool dying;      /* destroyed by the application, finishes its work first */
-    bool busy;       /* a worker has taken the head */
-    uint64_t queued; /* sequence of the newest work, 0: none yet */
-    uint64_t done;   /* sequence of the newest finished work */
+    bool dying;           /* destroyed by the application, finishes its work first */
+    bool busy;            /* a worker has taken the head */
+    uint64_t queued;      /* sequence of the newest work, 0: none yet */
+    uint64_t done;        /* sequence of the newest finished work */
+    struct fv_tail *tail; /* its place in a capture (capture.h), NULL: not capturing */
 };
 
 /* Stream priorities reach from 0, the least, to this. */
@@ -59,6 +61,20 @@ void fv_stream_init(struct fv_stream *stream, struct fv_context *context);
  * CU_STREAM_PER_THREAD this thread's own, others by handle. Errors of fv_current();
  * CUDA_ERROR_INVALID_HANDLE for an unknown one (a destroyed stream). */
 CUresult fv_stream_of(CUstream handle, struct fv_stream **out);
+/* As fv_stream_of(), for work that can be captured: if the stream has a tail then, the work becomes
+ * a node (fv_capture_node()) instead of being queued. Fails for a stream of an invalid capture, and
+ * for the legacy stream while it would depend on a capture. */
+CUresult fv_stream_for_work(CUstream handle, struct fv_stream **out);
+/* As fv_stream_for_work(), for what no capture can hold: never succeeds with a capturing stream. */
+CUresult fv_stream_uncaptured(CUstream handle, struct fv_stream **out);
+
+/* True for a stream that the legacy stream orders itself with. */
+static inline bool fv_stream_blocks(const struct fv_stream *stream)
+{
+    return !(stream->flags & CU_STREAM_NON_BLOCKING);
+}
+/* A number for the calling thread; never 0, never another thread's. */
+uint64_t fv_thread(void);
 
 /* Queues work. Never fails and never runs anything in the caller. */
 void fv_submit(struct fv_stream *stream, struct fv_work *work);

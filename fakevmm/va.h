@@ -2,7 +2,7 @@
  * reserved without access, so dereferencing one on the host crashes, as it should. A mapping
  * joins a piece of that range to a physical block; two mappings of one block alias for real.
  * Owned by va.c. It knows blocks and addresses, not why somebody wants them (that is mem.c's and
- * later vmm.c's). */
+ * vmm.c's). */
 #ifndef FAKEVMM_VA_H
 #define FAKEVMM_VA_H
 
@@ -36,10 +36,10 @@ struct fv_mapping {
     uint32_t readable; /* bit per device ordinal */
     uint32_t writable;
     enum fv_mem_kind kind;
-    unsigned flags;             /* of cuMemHostAlloc and cuMemHostRegister */
-    bool freed;                 /* by cuMemFreeAsync, whose turn has not come */
-    bool sync_memops;           /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, which nothing here depends on */
-    struct fv_handle *handle;   /* of VMM memory, else NULL */
+    unsigned flags;           /* of cuMemHostAlloc and cuMemHostRegister */
+    bool freed;               /* by cuMemFreeAsync, whose turn has not come */
+    bool sync_memops;         /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, which nothing here depends on */
+    struct fv_handle *handle; /* of VMM memory, else NULL */
     struct fv_context *context; /* the owner of cuMemAlloc memory, NULL for VMM memory */
     unsigned long long id;      /* never reused (CU_POINTER_ATTRIBUTE_BUFFER_ID) */
 };
@@ -90,7 +90,8 @@ bool fv_va_is_device(CUdeviceptr address);
 bool fv_va_mapped(CUdeviceptr base, size_t size);
 
 /* In place of a device's ordinal below: a copy or fill on that device. It reaches the cuMemAlloc
- * memory of other devices without peer access; at VMM memory the device needs a right of its own. */
+ * memory of other devices without peer access; at VMM memory the device needs a right of its own.
+ */
 #define FV_COPY_ON(device) (~(device))
 
 /* Any thread, no lock: the span around an address that `device` (ordinal) may read, with its

@@ -32,11 +32,6 @@ static _Thread_local struct worker *self;
 
 /* ---- which work may run ---- */
 
-static bool is_blocking(const struct fv_stream *stream)
-{
-    return !(stream->flags & CU_STREAM_NON_BLOCKING);
-}
-
 static bool waits_for(const struct fv_stream *stream, const struct fv_stream *other)
 {
     return other->head && other->head->sequence < stream->head->sequence;
@@ -47,12 +42,12 @@ static bool legacy_order_allows(const struct fv_stream *stream)
 {
     const struct fv_stream *legacy = stream->context->legacy;
 
-    if (!is_blocking(stream))
+    if (!fv_stream_blocks(stream))
         return true;
     if (stream != legacy)
         return !waits_for(stream, legacy);
     for (struct fv_stream *it = fv_next(FV_STREAM, NULL); it; it = fv_next(FV_STREAM, it))
-        if (it != legacy && it->context == stream->context && is_blocking(it) &&
+        if (it != legacy && it->context == stream->context && fv_stream_blocks(it) &&
             waits_for(legacy, it))
             return false;
     return true;

@@ -33,7 +33,8 @@ void *ptx_take(struct ptx_arena *arena, size_t bytes)
     return chunk->bytes + chunk->used - bytes;
 }
 
-void *ptx_grow(struct ptx_arena *arena, void *items, unsigned count, unsigned *room, size_t item_size)
+void *ptx_grow(struct ptx_arena *arena, void *items, unsigned count, unsigned *room,
+               size_t item_size)
 {
     unsigned wanted = *room ? *room * 2 : 8;
     void *copy;

@@ -1,5 +1,6 @@
-/* arith.h: the arithmetic of ops.def that is more than one C expression. Every function is pure; the
- * results are those PTX ISA defines, and where it leaves them open (division by zero) those GPUs give. */
+/* arith.h: the arithmetic of ops.def that is more than one C expression. Every function is pure;
+ * the results are those PTX ISA defines, and where it leaves them open (division by zero) those
+ * GPUs give. */
 #ifndef FAKEVMM_PTX_ARITH_H
 #define FAKEVMM_PTX_ARITH_H
 
@@ -7,8 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "code.h"
 
 typedef int32_t ptx_wide_s16;
 typedef uint32_t ptx_wide_u16;
@@ -63,8 +62,10 @@ static inline int32_t ptx_low24(uint32_t x)
 }
 
 uint64_t ptx_reverse(uint64_t x);
-uint64_t ptx_extract_bits(uint64_t from, unsigned start, unsigned length, unsigned width, bool sign);
-uint64_t ptx_insert_bits(uint64_t bits, uint64_t into, unsigned start, unsigned length, unsigned width);
+uint64_t ptx_extract_bits(uint64_t from, unsigned start, unsigned length, unsigned width,
+                          bool sign);
+uint64_t ptx_insert_bits(uint64_t bits, uint64_t into, unsigned start, unsigned length,
+                         unsigned width);
 uint32_t ptx_lop3(uint32_t a, uint32_t b, uint32_t c, unsigned table);
 uint32_t ptx_permute(uint32_t a, uint32_t b, uint32_t selector);
 uint32_t ptx_dot4(uint32_t a, bool a_signed, uint32_t b, bool b_signed, uint32_t c);
@@ -121,29 +122,6 @@ static inline uint64_t ptx_top_half(double x)
     memcpy(&bits, &x, sizeof(bits));
     return bits & ~UINT64_C(0xffffffff);
 }
-
-enum ptx_rounding {
-    PTX_ROUND_NONE,
-    PTX_RN, /* of results: nearest even, to zero, down, up */
-    PTX_RZ,
-    PTX_RM,
-    PTX_RP,
-    PTX_RNI, /* to a whole number */
-    PTX_RZI,
-    PTX_RMI,
-    PTX_RPI
-};
-
-/* Sets the thread's rounding mode; PTX_RN is the one it runs in normally. */
-void ptx_round(int mode);
-
-/* A conversion as an immediate. */
-#define PTX_CONVERT(to, from, rounding, saturate, flush)                                           \
-    ((uint32_t)(to) | (uint32_t)(from) << 8 | (uint32_t)(rounding) << 16 |                         \
-     (uint32_t)(saturate) << 24 | (uint32_t)(flush) << 25)
-/* cvt between any two of the integer types, f16, bf16, f32 and f64. The result fills the slot: integers
- * are extended by their sign. */
-void ptx_convert(union ptx_slot *to, const union ptx_slot *from, uint32_t conversion);
 
 /* A counter that runs on like %clock64, and nanoseconds like %globaltimer. */
 uint64_t ptx_clock(void);

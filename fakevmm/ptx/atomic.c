@@ -1,5 +1,5 @@
-/* atomic.c: atom and red on host memory (PTX ISA, "atom"). Real atomics: other blocks and copies may
- * touch the same bytes meanwhile. */
+/* atomic.c: atom and red on host memory (PTX ISA, "atom"). Real atomics: other blocks and copies
+ * may touch the same bytes meanwhile. */
 #include "exec.h"
 
 #include <string.h>

@@ -23,7 +23,8 @@ uint64_t ptx_extract_bits(uint64_t from, unsigned start, unsigned length, unsign
     return (kept ? from >> start & ((UINT64_C(1) << kept) - 1) : 0) | fill << kept;
 }
 
-uint64_t ptx_insert_bits(uint64_t bits, uint64_t into, unsigned start, unsigned length, unsigned width)
+uint64_t ptx_insert_bits(uint64_t bits, uint64_t into, unsigned start, unsigned length,
+                         unsigned width)
 {
     unsigned kept = start >= width ? 0 : length < width - start ? length : width - start;
     uint64_t mask;

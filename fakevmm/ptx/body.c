@@ -1,4 +1,5 @@
-/* body.c: the statements of a function: declarations, labels, and instructions handed to their decoders. */
+/* body.c: the statements of a function: declarations, labels, and instructions handed to their
+ * decoders. */
 #include "statement.h"
 
 #include <string.h>
@@ -85,11 +86,11 @@ static void read_directive(struct ptx_builder *builder)
     else if (ptx_accept_dot(lexer, "local") || ptx_accept_dot(lexer, "param"))
         read_locals(builder);
     else if (ptx_accept_dot(lexer, "shared"))
-        ptx_read_variables(builder, PTX_SHARED, false, false);
+        ptx_read_variables(builder, PTX_SHARED, false);
     else if (ptx_accept_dot(lexer, "global"))
-        ptx_read_variables(builder, PTX_GLOBAL, false, false);
+        ptx_read_variables(builder, PTX_GLOBAL, false);
     else if (ptx_accept_dot(lexer, "const"))
-        ptx_read_variables(builder, PTX_CONST, false, false);
+        ptx_read_variables(builder, PTX_CONST, false);
     else if (ptx_at_dot(lexer, "loc"))
         ptx_skip_line(lexer);
     else if (ptx_at_dot(lexer, "pragma") || ptx_at_dot(lexer, "callprototype"))

@@ -1,5 +1,6 @@
 /* builder.h: a function while it is read: its names, its slots, and the instructions so far. Every
- * function takes the builder first and notes errors in its lexer; after an error all go on harmlessly. */
+ * function takes the builder first and notes errors in its lexer; after an error all go on
+ * harmlessly. */
 #ifndef FAKEVMM_PTX_BUILDER_H
 #define FAKEVMM_PTX_BUILDER_H
 
@@ -19,9 +20,9 @@ enum ptx_type ptx_type_of(struct ptx_text text);
 enum ptx_name_kind {
     PTX_NAME_REGISTER, /* value: first slot */
     PTX_NAME_VARIABLE, /* value: index in the module */
-    PTX_NAME_LOCAL,    /* value: offset in local memory; also .param of calls and device functions */
-    PTX_NAME_PARAM,    /* value: offset in the kernel's parameters */
-    PTX_NAME_TARGETS   /* value: index of a .branchtargets list */
+    PTX_NAME_LOCAL,  /* value: offset in local memory; also .param of calls and device functions */
+    PTX_NAME_PARAM,  /* value: offset in the kernel's parameters */
+    PTX_NAME_TARGETS /* value: index of a .branchtargets list */
 };
 
 struct ptx_name {
@@ -90,7 +91,8 @@ void ptx_add_name(struct ptx_builder *builder, const struct ptx_name *name);
 uint32_t ptx_add_local(struct ptx_builder *builder, struct ptx_text text, uint32_t size,
                        uint32_t align);
 /* NULL when the name means nothing here. *slot is set for registers. */
-const struct ptx_name *ptx_find_name(struct ptx_builder *builder, struct ptx_text text, uint16_t *slot);
+const struct ptx_name *ptx_find_name(struct ptx_builder *builder, struct ptx_text text,
+                                     uint16_t *slot);
 void ptx_add_label(struct ptx_builder *builder, struct ptx_text text);
 struct ptx_function *ptx_find_function(struct ptx_module *module, struct ptx_text name);
 /* The function of that name, declared now if it is new; NULL when memory is out. */
@@ -132,7 +134,7 @@ struct ptx_declaration {
 };
 void ptx_read_declaration(struct ptx_lexer *lexer, struct ptx_declaration *declaration);
 /* Module variables of a space, up to and with the semicolon; inside a function also its names. */
-void ptx_read_variables(struct ptx_builder *builder, enum ptx_space space, bool external, bool visible);
+void ptx_read_variables(struct ptx_builder *builder, enum ptx_space space, bool external);
 /* When a function's body has been read. */
 void ptx_finish_code(struct ptx_builder *builder);
 /* When all functions are known: lays out shared memory and measures chains of calls. */

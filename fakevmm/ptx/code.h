@@ -1,21 +1,25 @@
 /* code.h: what a kernel is once it has been read: compact instructions over numbered slots.
  *
- * A thread owns a frame, an array of 8-byte slots. Every operand of an instruction is the number of a
- * slot: registers, but also constants, special registers and addresses of variables, whose slots are
- * filled when a frame is set up. So no instruction looks at the kind of an operand. A slot holds the
- * value in its low bytes; those above are unspecified unless an instruction says otherwise. */
+ * A thread owns a frame, an array of 8-byte slots. Every operand of an instruction is the number of
+ * a slot: registers, but also constants, special registers and addresses of variables, whose slots
+ * are filled when a frame is set up. So no instruction looks at the kind of an operand. A slot
+ * holds the value in its low bytes; those above are unspecified unless an instruction says
+ * otherwise. */
 #ifndef FAKEVMM_PTX_CODE_H
 #define FAKEVMM_PTX_CODE_H
 
 #include "arena.h"
+#include "fill.h"
 #include "ptx.h"
 
 /* X(name, bytes, kind) kind: b bits, u unsigned, s signed, f float, p predicate */
 #define PTX_TYPES(X)                                                                               \
-    X(b8, 1, 'b') X(u8, 1, 'u') X(s8, 1, 's') X(b16, 2, 'b') X(u16, 2, 'u') X(s16, 2, 's')         \
-    X(f16, 2, 'f') X(bf16, 2, 'f') X(b32, 4, 'b') X(u32, 4, 'u') X(s32, 4, 's') X(f32, 4, 'f')     \
-    X(f16x2, 4, 'v') X(bf16x2, 4, 'v') X(b64, 8, 'b') X(u64, 8, 'u') X(s64, 8, 's') X(f64, 8, 'f') \
-    X(pred, 4, 'p')
+    X(b8, 1, 'b')                                                                                  \
+    X(u8, 1, 'u')                                                                                  \
+    X(s8, 1, 's')                                                                                  \
+    X(b16, 2, 'b') X(u16, 2, 'u') X(s16, 2, 's') X(f16, 2, 'f') X(bf16, 2, 'f') X(b32, 4, 'b')     \
+        X(u32, 4, 'u') X(s32, 4, 's') X(f32, 4, 'f') X(f16x2, 4, 'v') X(bf16x2, 4, 'v')            \
+            X(b64, 8, 'b') X(u64, 8, 'u') X(s64, 8, 's') X(f64, 8, 'f') X(pred, 4, 'p')
 
 enum ptx_type {
     PTX_NO_TYPE,
@@ -37,8 +41,8 @@ union ptx_slot {
     float f32;
 };
 
-/* d is the target, a, b, c and e are sources (an opcode may use them otherwise: ops.def). e is also the
- * number of the access site of a memory instruction (memory.h). */
+/* d is the target, a, b, c and e are sources (an opcode may use them otherwise: ops.def). e is also
+ * the number of the access site of a memory instruction (memory.h). */
 struct ptx_insn {
     uint16_t op, d, a, b, c, e;
     int32_t imm; /* address offset, branch distance, index into notes or calls */
@@ -46,47 +50,6 @@ struct ptx_insn {
 
 /* Slot 0 is the carry flag of add.cc and its kind in every frame. */
 enum { PTX_CARRY_SLOT, PTX_FIRST_SLOT };
-
-/* What a slot is filled with when a frame is set up, grouped by how often it changes. */
-enum ptx_fill_kind {
-    /* once per launch */
-    PTX_FILL_VARIABLE, /* address of variable `index` */
-    PTX_FILL_SHARED,   /* offset of shared variable `index` in this kernel */
-    PTX_FILL_NTID_X,
-    PTX_FILL_NTID_Y,
-    PTX_FILL_NTID_Z,
-    PTX_FILL_NCTAID_X,
-    PTX_FILL_NCTAID_Y,
-    PTX_FILL_NCTAID_Z,
-    PTX_FILL_NWARPID,
-    PTX_FILL_DYNAMIC_SHARED,
-    PTX_FILL_TOTAL_SHARED,
-    PTX_FILL_ZERO, /* %smid, %gridid: one multiprocessor, one grid */
-    PTX_FILL_ONE,  /* %nsmid */
-    /* once per block */
-    PTX_FILL_CTAID_X,
-    PTX_FILL_CTAID_Y,
-    PTX_FILL_CTAID_Z,
-    /* once per thread and call */
-    PTX_FILL_TID_X,
-    PTX_FILL_TID_Y,
-    PTX_FILL_TID_Z,
-    PTX_FILL_LANEID,
-    PTX_FILL_WARPID,
-    PTX_FILL_MASK_EQ,
-    PTX_FILL_MASK_LT,
-    PTX_FILL_MASK_LE,
-    PTX_FILL_MASK_GT,
-    PTX_FILL_MASK_GE,
-    PTX_FILL_LOCAL, /* offset of `index` in this thread's local memory */
-    PTX_FILL_KINDS
-};
-
-struct ptx_fill {
-    uint16_t slot, kind;
-    uint32_t index;
-    int64_t addend;
-};
 
 /* A copy between the local memories of caller and callee. */
 struct ptx_move {
@@ -106,18 +69,18 @@ struct ptx_code {
     unsigned count;
     uint64_t *frame; /* a fresh frame: zeros and constants */
     unsigned slots;
-    struct ptx_fill *fills; /* sorted by kind */
+    struct ptx_fill *fills;                         /* sorted by kind */
     unsigned fill_count, block_fills, thread_fills; /* the latter two: where these groups start */
     struct ptx_call *calls;
     unsigned call_count;
     const char **notes; /* names of opcodes the interpreter lacks */
-    unsigned sites; /* even ones for loads, odd ones for stores */
+    unsigned sites;     /* even ones for loads, odd ones for stores */
     uint32_t local_bytes;
     bool together; /* some instruction waits for, or may wait for, another thread */
 };
 
-/* A kernel or a device function. Parameters of a kernel are offsets in the launch's bytes, those of a
- * function offsets in its local memory. */
+/* A kernel or a device function. Parameters of a kernel are offsets in the launch's bytes, those of
+ * a function offsets in its local memory. */
 struct ptx_function {
     struct ptx_module *module;
     const char *name;
@@ -129,7 +92,7 @@ struct ptx_function {
     uint32_t *shared_offsets; /* per variable, entries only */
     unsigned depth_slots;     /* slots and local bytes of the deepest chain of calls */
     uint32_t depth_local;
-    bool together; /* code.together of it or of anything it calls */
+    bool together;  /* code.together of it or of anything it calls */
     unsigned visit; /* while call chains are measured */
 };
 
@@ -150,7 +113,8 @@ enum {
     PTX_STACK_BYTES = 16 * 1024
 };
 
-/* Generic addresses of shared and local memory and of kernel parameters: no device address lies here. */
+/* Generic addresses of shared and local memory and of kernel parameters: no device address lies
+ * here. */
 #define PTX_WINDOW_SHIFT  56
 #define PTX_SHARED_WINDOW (UINT64_C(1) << PTX_WINDOW_SHIFT)
 #define PTX_LOCAL_WINDOW  (UINT64_C(2) << PTX_WINDOW_SHIFT)

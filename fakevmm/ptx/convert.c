@@ -1,5 +1,6 @@
 /* convert.c: the cvt instruction and rounding modes (PTX ISA, "cvt"). */
 #include "arith.h"
+#include "convert.h"
 
 #include <fenv.h>
 
@@ -60,8 +61,8 @@ static double half_to_double(uint16_t bits, int fraction)
 static uint16_t half_overflow(bool negative, int fraction, enum ptx_rounding rounding)
 {
     uint16_t infinity = (uint16_t)(((1 << (15 - fraction)) - 1) << fraction);
-    bool down = rounding == PTX_RZ || (rounding == PTX_RM && !negative) ||
-                (rounding == PTX_RP && negative);
+    bool down =
+        rounding == PTX_RZ || (rounding == PTX_RM && !negative) || (rounding == PTX_RP && negative);
 
     return (uint16_t)((down ? infinity - 1 : infinity) | (negative ? 0x8000 : 0));
 }
@@ -122,7 +123,8 @@ static __int128 lowest(enum ptx_type type)
     return types[type].kind == 's' ? -highest(type) - 1 : 0;
 }
 
-static void integer_to_integer(union ptx_slot *to, __int128 value, enum ptx_type type, bool saturate)
+static void integer_to_integer(union ptx_slot *to, __int128 value, enum ptx_type type,
+                               bool saturate)
 {
     if (saturate && value > highest(type))
         value = highest(type);

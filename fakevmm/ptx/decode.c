@@ -1,6 +1,6 @@
-/* decode.c: statements that compute: rows of ops.def with the rounding, flushing and saturation asked
- * for around them, comparisons, moves and conversions. */
-#include "arith.h"
+/* decode.c: statements that compute: rows of ops.def with the rounding, flushing and saturation
+ * asked for around them, comparisons, moves and conversions. */
+#include "convert.h"
 #include "statement.h"
 
 #include <stdio.h>
@@ -31,18 +31,20 @@ static bool adjusts(struct ptx_text modifier, struct adjust *adjust)
     return false;
 }
 
-/* Finds `name` with a type behind it; a row for bits serves both kinds of integers and the reverse. */
+/* Finds `name` with a type behind it; a row for bits serves both kinds of integers and the reverse.
+ */
 static int find_typed(const char *name, enum ptx_type type, unsigned *operands)
 {
     const struct ptx_type_info *info = &ptx_types[type];
-    const char *kinds = info->kind == 'f' || info->kind == 'p' ? "" : info->kind == 'b' ? "u" : "b";
+    bool integer = info->kind == 's' || info->kind == 'u' || info->kind == 'b';
     char full[96];
     int op;
 
     snprintf(full, sizeof(full), "%s_%s", name, info->name);
     op = ptx_find_op(full, operands);
-    if (op < 0 && *kinds) {
-        snprintf(full, sizeof(full), "%s_%s%u", name, kinds, info->bytes * 8);
+    if (op < 0 && integer) {
+        snprintf(full, sizeof(full), "%s_%c%u", name, info->kind == 'b' ? 'u' : 'b',
+                 info->bytes * 8);
         op = ptx_find_op(full, operands);
     }
     return op;
@@ -60,7 +62,8 @@ static bool row_name(const struct ptx_statement *statement, struct adjust *adjus
             continue;
         if (used < 0 || (size_t)used >= size)
             return false;
-        used += snprintf(out + used, size - (size_t)used, "_%.*s", (int)modifier.length, modifier.at);
+        used +=
+            snprintf(out + used, size - (size_t)used, "_%.*s", (int)modifier.length, modifier.at);
     }
     return used > 0 && (size_t)used < size;
 }
@@ -76,8 +79,8 @@ static uint16_t flushed(struct ptx_builder *builder, uint16_t slot, bool flush)
     return copy;
 }
 
-static void emit_adjusted(struct ptx_builder *builder, int op, const uint16_t slots[5], unsigned count,
-                          enum ptx_type type, const struct adjust *adjust)
+static void emit_adjusted(struct ptx_builder *builder, int op, const uint16_t slots[5],
+                          unsigned count, enum ptx_type type, const struct adjust *adjust)
 {
     bool directed = adjust->rounding > PTX_RN;
     struct ptx_insn *insn;
@@ -94,8 +97,8 @@ static void emit_adjusted(struct ptx_builder *builder, int op, const uint16_t sl
     if (adjust->flush)
         ptx_emit(builder, PTX_OP_flush_f32, s[0], s[0], 0, 0);
     if (adjust->saturate)
-        ptx_emit(builder, type == PTX_f32 ? PTX_OP_saturate_f32 : PTX_OP_saturate_f64, s[0], s[0], 0,
-                 0);
+        ptx_emit(builder, type == PTX_f32 ? PTX_OP_saturate_f32 : PTX_OP_saturate_f64, s[0], s[0],
+                 0, 0);
 }
 
 bool ptx_decode_plain(struct ptx_builder *builder, const struct ptx_statement *statement)
@@ -157,7 +160,8 @@ static int bool_op(const struct ptx_statement *statement)
 
 /* Compares operands 1 and 2 and joins operand 3 where the statement says so. A fresh slot holds the
  * result, the one behind it the result for the opposite comparison (setp's second target). */
-static bool compare(struct ptx_builder *builder, const struct ptx_statement *statement, uint16_t *out)
+static bool compare(struct ptx_builder *builder, const struct ptx_statement *statement,
+                    uint16_t *out)
 {
     int op = compare_op(statement->modifiers[0], statement->type), join = bool_op(statement);
     bool flush = ptx_has_modifier(statement, "ftz");
@@ -207,7 +211,8 @@ bool ptx_decode_setp(struct ptx_builder *builder, const struct ptx_statement *st
     if (!compare(builder, statement, &result))
         return false;
     for (unsigned i = 0; i < targets->count && i < 2; i++)
-        ptx_emit(builder, PTX_OP_copy, ptx_destination(builder, &targets->items[i]), result + i, 0, 0);
+        ptx_emit(builder, PTX_OP_copy, ptx_destination(builder, &targets->items[i]), result + i, 0,
+                 0);
     return true;
 }
 
@@ -256,8 +261,8 @@ bool ptx_decode_slct(struct ptx_builder *builder, const struct ptx_statement *st
     b = ptx_source_at(builder, statement, 2, type);
     c = ptx_source_at(builder, statement, 3, statement->type);
     c = flushed(builder, c, ptx_has_modifier(statement, "ftz"));
-    ptx_emit(builder, real ? PTX_OP_slct_f32 : PTX_OP_slct_s32, ptx_destination_at(builder, statement, 0), a,
-             b, c);
+    ptx_emit(builder, real ? PTX_OP_slct_f32 : PTX_OP_slct_s32,
+             ptx_destination_at(builder, statement, 0), a, b, c);
     return true;
 }
 
@@ -271,7 +276,8 @@ static bool unpack(struct ptx_builder *builder, const struct ptx_statement *stat
 
     if (bits < 8)
         return false;
-    ptx_emit(builder, PTX_OP_copy, whole, ptx_source_at(builder, statement, 1, statement->type), 0, 0);
+    ptx_emit(builder, PTX_OP_copy, whole, ptx_source_at(builder, statement, 1, statement->type), 0,
+             0);
     for (unsigned i = 0; i < parts->count; i++) {
         uint16_t target = ptx_destination(builder, &parts->items[i]);
         ptx_emit(builder, PTX_OP_shift_right, target, whole, 0, 0)->imm = (int32_t)(i * bits);

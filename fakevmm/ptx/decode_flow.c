@@ -95,8 +95,8 @@ bool ptx_decode_call(struct ptx_builder *builder, const struct ptx_statement *st
     call.result_count = call.callee->result_count;
     if (!make_moves(builder, arguments, call.callee->params, call.argument_count, true,
                     &call.arguments) ||
-        !make_moves(builder, name ? &operands[0] : NULL, call.callee->results, call.result_count, false,
-                    &call.results))
+        !make_moves(builder, name ? &operands[0] : NULL, call.callee->results, call.result_count,
+                    false, &call.results))
         return false;
     call.note = ptx_note(builder, operands[name].items[0].text);
     calls = ptx_grow(&builder->module->arena, code->calls, code->call_count, &builder->call_room,
@@ -113,8 +113,8 @@ bool ptx_decode_call(struct ptx_builder *builder, const struct ptx_statement *st
 
 /* ---- barriers ---- */
 
-static void emit_warp(struct ptx_builder *builder, enum ptx_op op, uint16_t d, uint16_t a, uint16_t b,
-                      uint16_t c, uint16_t e, uint16_t mask)
+static void emit_warp(struct ptx_builder *builder, enum ptx_op op, uint16_t d, uint16_t a,
+                      uint16_t b, uint16_t c, uint16_t e, uint16_t mask)
 {
     struct ptx_insn *insn = ptx_emit(builder, op, d, a, b, c);
 
@@ -173,7 +173,8 @@ struct choice {
     enum ptx_op op;
 };
 
-static int choose(const struct ptx_statement *statement, const struct choice *choices, unsigned count)
+static int choose(const struct ptx_statement *statement, const struct choice *choices,
+                  unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         if (ptx_has_modifier(statement, choices[i].name))
@@ -219,7 +220,8 @@ bool ptx_decode_vote(struct ptx_builder *builder, const struct ptx_statement *st
         return true;
     a = ptx_source_at(builder, statement, 1, PTX_pred);
     mask = ptx_source_at(builder, statement, 2, PTX_b32);
-    emit_warp(builder, (enum ptx_op)op, ptx_destination_at(builder, statement, 0), a, 0, 0, 0, mask);
+    emit_warp(builder, (enum ptx_op)op, ptx_destination_at(builder, statement, 0), a, 0, 0, 0,
+              mask);
     return true;
 }
 
@@ -259,7 +261,8 @@ bool ptx_decode_redux(struct ptx_builder *builder, const struct ptx_statement *s
         return true;
     a = ptx_source_at(builder, statement, 1, statement->type);
     mask = ptx_source_at(builder, statement, 2, PTX_b32);
-    emit_warp(builder, (enum ptx_op)op, ptx_destination_at(builder, statement, 0), a, 0, 0, 0, mask);
+    emit_warp(builder, (enum ptx_op)op, ptx_destination_at(builder, statement, 0), a, 0, 0, 0,
+              mask);
     return true;
 }
 

@@ -10,13 +10,15 @@ struct access_ops {
 
 static const struct access_ops accesses[] = {
 #define ROW(name)                                                                                  \
-    {{{PTX_OP_load_##name##_u8, PTX_OP_load_##name##_s8},                                          \
-      {PTX_OP_load_##name##_u16, PTX_OP_load_##name##_s16},                                        \
-      {PTX_OP_load_##name##_u32, PTX_OP_load_##name##_s32},                                        \
-      {PTX_OP_load_##name##_b64, PTX_OP_load_##name##_b64}},                                       \
-     {PTX_OP_store_##name##_b8, PTX_OP_store_##name##_b16, PTX_OP_store_##name##_b32,              \
-      PTX_OP_store_##name##_b64},                                                                  \
-     PTX_OP_check_##name}
+    {                                                                                              \
+        {{PTX_OP_load_##name##_u8, PTX_OP_load_##name##_s8},                                       \
+         {PTX_OP_load_##name##_u16, PTX_OP_load_##name##_s16},                                     \
+         {PTX_OP_load_##name##_u32, PTX_OP_load_##name##_s32},                                     \
+         {PTX_OP_load_##name##_b64, PTX_OP_load_##name##_b64}},                                    \
+            {PTX_OP_store_##name##_b8, PTX_OP_store_##name##_b16, PTX_OP_store_##name##_b32,       \
+             PTX_OP_store_##name##_b64},                                                           \
+            PTX_OP_check_##name                                                                    \
+    }
     [GLOBAL] = ROW(global), [SHARED] = ROW(shared),   [LOCAL] = ROW(local),
     [PARAM] = ROW(param),   [GENERIC] = ROW(generic),
 #undef ROW
@@ -27,8 +29,8 @@ static enum space named_space(struct ptx_text text)
     static const struct {
         const char *name;
         enum space space;
-    } names[] = {{"global", GLOBAL}, {"const", GLOBAL},       {"shared", SHARED},
-                 {"local", LOCAL},   {"shared::cta", SHARED}, {"param", PARAM},
+    } names[] = {{"global", GLOBAL},      {"const", GLOBAL},       {"shared", SHARED},
+                 {"local", LOCAL},        {"shared::cta", SHARED}, {"param", PARAM},
                  {"param::entry", PARAM}, {"param::func", PARAM}};
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -51,8 +53,8 @@ static enum space space_of(const struct ptx_statement *statement)
 /* Forms of ld, st, atom and red that are instructions of their own. */
 static bool is_other_form(const struct ptx_statement *statement)
 {
-    static const char *const words[] = {"async", "bulk", "shared::cluster", "L2::cache_hint", "v8",
-                                        "mmio"};
+    static const char *const words[] = {"async",          "bulk", "shared::cluster",
+                                        "L2::cache_hint", "v8",   "mmio"};
 
     for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++) {
         if (ptx_has_modifier(statement, words[i]))
@@ -126,8 +128,8 @@ static void emit_access(struct ptx_builder *builder, unsigned op, uint16_t d, ui
 /* A vector must be aligned as a whole. */
 static void emit_check(struct ptx_builder *builder, const struct address *address, unsigned bytes)
 {
-    emit_access(builder, accesses[address->space].check, 0, ptx_constant_slot(builder, bytes), address,
-                0, 0);
+    emit_access(builder, accesses[address->space].check, 0, ptx_constant_slot(builder, bytes),
+                address, 0, 0);
 }
 
 /* An address register that a vector load overwrites is copied first. */
@@ -186,7 +188,8 @@ bool ptx_decode_st(struct ptx_builder *builder, const struct ptx_statement *stat
     uint16_t site;
 
     if (is_other_form(statement) || statement->count != 2 || from->count > PTX_ELEMENTS || !bytes ||
-        type == PTX_pred || !find_address(builder, statement, 0, &address) || address.space == PARAM)
+        type == PTX_pred || !find_address(builder, statement, 0, &address) ||
+        address.space == PARAM)
         return false;
     if (ptx_has_modifier(statement, "release"))
         ptx_emit(builder, PTX_OP_fence, 0, 0, 0, 0);
@@ -223,9 +226,8 @@ static int find_atomic(struct ptx_text name, enum ptx_type type)
 
         if (!ptx_text_same(own, name) || info->bytes < 4)
             continue;
-        if (ptx_text_same(row, wanted) ||
-            (row.at[0] == 'b' && info->kind != 'f' && info->kind != 'v' &&
-             row.at[1] == info->name[1]))
+        if (ptx_text_same(row, wanted) || (row.at[0] == 'b' && info->kind != 'f' &&
+                                           info->kind != 'v' && row.at[1] == info->name[1]))
             return atomics[i].atomic;
     }
     return -1;

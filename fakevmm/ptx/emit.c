@@ -13,7 +13,8 @@ struct ptx_insn *ptx_emit(struct ptx_builder *builder, enum ptx_op op, unsigned 
     struct ptx_code *code = &builder->function->code;
     struct ptx_insn *insns =
         ptx_grow(arena, code->insns, code->count, &builder->insn_room, sizeof(*insns));
-    uint32_t *lines = ptx_grow(arena, code->lines, code->count, &builder->line_room, sizeof(*lines));
+    uint32_t *lines =
+        ptx_grow(arena, code->lines, code->count, &builder->line_room, sizeof(*lines));
 
     if (!insns || !lines) {
         ptx_error(builder->lexer, "out of memory");
@@ -22,11 +23,8 @@ struct ptx_insn *ptx_emit(struct ptx_builder *builder, enum ptx_op op, unsigned 
     code->insns = insns;
     code->lines = lines;
     lines[code->count] = builder->line;
-    insns[code->count] = (struct ptx_insn){.op = (uint16_t)op,
-                                           .d = (uint16_t)d,
-                                           .a = (uint16_t)a,
-                                           .b = (uint16_t)b,
-                                           .c = (uint16_t)c};
+    insns[code->count] = (struct ptx_insn){
+        .op = (uint16_t)op, .d = (uint16_t)d, .a = (uint16_t)a, .b = (uint16_t)b, .c = (uint16_t)c};
     return &insns[code->count++];
 }
 

@@ -1,6 +1,7 @@
-/* exec.c: the interpreter's loop. Each row of ops.def becomes a label and its code; a thread runs from
- * label to label until an instruction involves somebody else. */
+/* exec.c: the interpreter's loop. Each row of ops.def becomes a label and its code; a thread runs
+ * from label to label until an instruction involves somebody else. */
 #include "arith.h"
+#include "convert.h"
 #include "memory.h"
 
 #define D(t) r[ip->d].t

@@ -38,7 +38,8 @@ struct ptx_thread {
     unsigned index, tid[3];
 };
 
-/* What an access site of the code touched last: a piece of device memory it may use the way it does. */
+/* What an access site of the code touched last: a piece of device memory it may use the way it
+ * does. */
 struct ptx_site {
     uint64_t base, size; /* size 0: nothing yet */
     unsigned char *host;
@@ -63,7 +64,7 @@ struct ptx_block {
     const unsigned char *params;
     unsigned char *shared;
     uint32_t shared_bytes, param_bytes, local_bytes;
-    unsigned frame_slots; /* room for frames, per thread */
+    unsigned frame_slots;  /* room for frames, per thread */
     union ptx_slot *fresh; /* a frame with everything set that the threads of a block share */
     struct ptx_thread *threads;
     unsigned waiting[PTX_BARRIERS], arrived[PTX_BARRIERS];
@@ -84,15 +85,15 @@ void ptx_fill(struct ptx_block *block, struct ptx_thread *thread, const struct p
               union ptx_slot *frame, unsigned first, unsigned end);
 /* A thread at the start of the kernel. */
 void ptx_start(struct ptx_block *block, struct ptx_thread *thread, unsigned index);
-/* A call and the return from it; thread->ip is at the call before and after. Enter is false with a fault
- * when the stack is full. */
+/* A call and the return from it; thread->ip is at the call before and after. Enter is false with a
+ * fault when the stack is full. */
 bool ptx_enter(struct ptx_block *block, struct ptx_thread *thread, const struct ptx_call *call);
 void ptx_leave(struct ptx_thread *thread);
 
 /* sched.c: runs all threads of block->ctaid. */
 enum ptx_result ptx_run_block(struct ptx_block *block, const struct ptx_thread **culprit);
-/* warp.c: lets threads of one warp (`count` of them from `warp` on) go on that wait for each other and
- * are all there; true if any could. */
+/* warp.c: lets threads of one warp (`count` of them from `warp` on) go on that wait for each other
+ * and are all there; true if any could. */
 bool ptx_release_warp(struct ptx_thread *warp, unsigned count);
 
 /* memory.c: the slow ways to a byte. NULL with a fault noted. */

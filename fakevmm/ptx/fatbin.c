@@ -1,5 +1,5 @@
-/* fatbin.c: finds PTX text inside an image (docs/fatbin.md). Every size in an image is checked against
- * the container's own before it is used. It does not read the text. */
+/* fatbin.c: finds PTX text inside an image (docs/fatbin.md). Every size in an image is checked
+ * against the container's own before it is used. It does not read the text. */
 #include "ptx.h"
 
 #include <ctype.h>
@@ -69,8 +69,8 @@ static bool unpack(const struct entry *entry, const unsigned char *payload, char
     return false;
 }
 
-static enum ptx_image take_payload(const struct entry *entry, const unsigned char *payload, char **text,
-                                   size_t *length, const struct reason *reason)
+static enum ptx_image take_payload(const struct entry *entry, const unsigned char *payload,
+                                   char **text, size_t *length, const struct reason *reason)
 {
     uint64_t size = entry->text_size ? entry->text_size : entry->payload_size;
     char *copy;

@@ -58,8 +58,8 @@ void ptx_fill(struct ptx_block *block, struct ptx_thread *thread, const struct p
 {
     for (unsigned i = first; i < end; i++) {
         const struct ptx_fill *fill = &code->fills[i];
-        uint64_t value = fill->kind >= PTX_FILL_TID_X ? thread_value(thread, fill)
-                                                      : launch_value(block, fill);
+        uint64_t value =
+            fill->kind >= PTX_FILL_TID_X ? thread_value(thread, fill) : launch_value(block, fill);
         frame[fill->slot].u64 = value + (uint64_t)fill->addend;
     }
 }

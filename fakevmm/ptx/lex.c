@@ -9,8 +9,8 @@
 
 void ptx_lex(struct ptx_lexer *lexer, const char *text, char *message, size_t message_size)
 {
-    *lexer = (struct ptx_lexer){
-        .at = text, .line = 1, .message = message, .message_size = message_size};
+    *lexer =
+        (struct ptx_lexer){.at = text, .line = 1, .message = message, .message_size = message_size};
     ptx_next(lexer);
 }
 
@@ -269,7 +269,8 @@ struct ptx_text ptx_expect_word(struct ptx_lexer *lexer)
 
 bool ptx_text_is(struct ptx_text text, const char *other)
 {
-    return strlen(other) == text.length && (!text.length || memcmp(text.at, other, text.length) == 0);
+    return strlen(other) == text.length &&
+           (!text.length || memcmp(text.at, other, text.length) == 0);
 }
 
 bool ptx_text_same(struct ptx_text a, struct ptx_text b)

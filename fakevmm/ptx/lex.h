@@ -1,5 +1,5 @@
-/* lex.h: PTX text as tokens, and the place where a syntax error is noted. After the first error every
- * further token is the end of the text, so that callers' loops end by themselves. */
+/* lex.h: PTX text as tokens, and the place where a syntax error is noted. After the first error
+ * every further token is the end of the text, so that callers' loops end by themselves. */
 #ifndef FAKEVMM_PTX_LEX_H
 #define FAKEVMM_PTX_LEX_H
 
@@ -49,7 +49,8 @@ void ptx_skip_line(struct ptx_lexer *lexer);
 void ptx_skip_past(struct ptx_lexer *lexer, char mark);
 
 /* Notes the first error, with the line; later ones are ignored. */
-void ptx_error(struct ptx_lexer *lexer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ptx_error(struct ptx_lexer *lexer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 bool ptx_at(const struct ptx_lexer *lexer, char mark);
 bool ptx_at_dot(const struct ptx_lexer *lexer, const char *name);

@@ -1,4 +1,5 @@
-/* link.c: what can be said about a function only once its body, or the whole module, has been read. */
+/* link.c: what can be said about a function only once its body, or the whole module, has been read.
+ */
 #include "builder.h"
 
 #include <stdlib.h>

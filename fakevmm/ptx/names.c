@@ -1,13 +1,12 @@
-/* names.c: what names mean inside a function: registers, variables, labels, and the blocks in braces that
- * limit them. */
+/* names.c: what names mean inside a function: registers, variables, labels, and the blocks in
+ * braces that limit them. */
 #include "builder.h"
 
 #include <string.h>
 
-const struct ptx_type_info ptx_types[] = {
-    [PTX_NO_TYPE] = {"", 0, 0},
+const struct ptx_type_info ptx_types[] = {[PTX_NO_TYPE] = {"", 0, 0},
 #define X(name, bytes, kind) [PTX_##name] = {#name, bytes, kind},
-    PTX_TYPES(X)
+                                          PTX_TYPES(X)
 #undef X
 };
 
@@ -54,7 +53,8 @@ void ptx_close_scope(struct ptx_builder *builder)
                 continue;
             if (builder->depth <= 1) {
                 builder->lexer->line = jump.line;
-                ptx_error(builder->lexer, "unknown label %.*s", (int)jump.text.length, jump.text.at);
+                ptx_error(builder->lexer, "unknown label %.*s", (int)jump.text.length,
+                          jump.text.at);
             }
             jump.depth--;
         }
@@ -113,7 +113,8 @@ static bool in_range(const struct ptx_name *name, struct ptx_text text, unsigned
     return *number < name->range;
 }
 
-const struct ptx_name *ptx_find_name(struct ptx_builder *builder, struct ptx_text text, uint16_t *slot)
+const struct ptx_name *ptx_find_name(struct ptx_builder *builder, struct ptx_text text,
+                                     uint16_t *slot)
 {
     for (unsigned i = builder->name_count; i-- > 0;) {
         const struct ptx_name *name = &builder->names[i];
@@ -129,8 +130,9 @@ const struct ptx_name *ptx_find_name(struct ptx_builder *builder, struct ptx_tex
 
 void ptx_add_label(struct ptx_builder *builder, struct ptx_text text)
 {
-    struct ptx_label *labels = ptx_grow(&builder->module->arena, builder->labels, builder->label_count,
-                                        &builder->label_room, sizeof(*labels));
+    struct ptx_label *labels =
+        ptx_grow(&builder->module->arena, builder->labels, builder->label_count,
+                 &builder->label_room, sizeof(*labels));
     if (!labels) {
         ptx_error(builder->lexer, "out of memory");
         return;
@@ -156,8 +158,8 @@ struct ptx_function *ptx_add_function(struct ptx_builder *builder, struct ptx_te
     if (function)
         return function;
     function = ptx_take(&module->arena, sizeof(*function));
-    all = ptx_grow(&module->arena, module->functions, module->function_count, &module->function_room,
-                   sizeof(*all));
+    all = ptx_grow(&module->arena, module->functions, module->function_count,
+                   &module->function_room, sizeof(*all));
     if (function && all) {
         function->module = module;
         function->name = ptx_keep_text(&module->arena, name.at, name.length);

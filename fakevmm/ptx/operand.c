@@ -130,7 +130,8 @@ static const struct special {
 static const struct special *find_special(const struct ptx_atom *atom)
 {
     for (unsigned i = 0; i < sizeof(specials) / sizeof(*specials); i++) {
-        if (ptx_text_is(atom->text, specials[i].name) && ptx_text_is(atom->suffix, specials[i].suffix))
+        if (ptx_text_is(atom->text, specials[i].name) &&
+            ptx_text_is(atom->suffix, specials[i].suffix))
             return &specials[i];
     }
     return NULL;
@@ -251,7 +252,7 @@ uint16_t ptx_source_at(struct ptx_builder *builder, const struct ptx_statement *
 }
 
 uint16_t ptx_destination_at(struct ptx_builder *builder, const struct ptx_statement *statement,
-                       unsigned index)
+                            unsigned index)
 {
     const struct ptx_atom *atom = plain_at(builder, statement, index);
 

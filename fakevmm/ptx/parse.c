@@ -19,8 +19,8 @@ static uint32_t place(uint32_t *end, uint64_t size, uint32_t align, struct ptx_l
     return (uint32_t)offset;
 }
 
-/* (.param .type name, ...): laid out one behind the other, each at its own alignment. Those of a kernel
- * are offsets in the launch's bytes, those of a function in its local memory. */
+/* (.param .type name, ...): laid out one behind the other, each at its own alignment. Those of a
+ * kernel are offsets in the launch's bytes, those of a function in its local memory. */
 static void read_params(struct ptx_builder *builder, struct ptx_param **params, unsigned *count,
                         uint32_t *end)
 {
@@ -44,12 +44,11 @@ static void read_params(struct ptx_builder *builder, struct ptx_param **params, 
             return;
         }
         all[(*count)++] = (struct ptx_param){offset, (uint32_t)declaration.size};
-        ptx_add_name(builder,
-                     &(struct ptx_name){
-                         .text = declaration.name,
-                         .kind = builder->function->entry ? PTX_NAME_PARAM : PTX_NAME_LOCAL,
-                         .value = offset,
-                         .size = (uint32_t)declaration.size});
+        ptx_add_name(builder, &(struct ptx_name){.text = declaration.name,
+                                                 .kind = builder->function->entry ? PTX_NAME_PARAM
+                                                                                  : PTX_NAME_LOCAL,
+                                                 .value = offset,
+                                                 .size = (uint32_t)declaration.size});
         if (!ptx_at(lexer, ')'))
             ptx_expect(lexer, ',');
     }
@@ -106,9 +105,9 @@ static void read_definition(struct ptx_builder *builder, uint32_t end)
     finish_kernel(builder, end);
 }
 
-/* .entry name (params) ..., .func (result) name (params) ... The builder is the module's; the function
- * gets a copy, so that its names end with it. */
-static void read_function(const struct ptx_builder *outer, bool entry)
+/* .entry name (params) ..., .func (result) name (params) ... The builder is the module's; the
+ * function gets a copy, so that what it adds ends with it. */
+static void read_function(struct ptx_builder *outer, bool entry)
 {
     struct ptx_lexer *lexer = outer->lexer;
     struct ptx_function unnamed = {.entry = entry}, *function;
@@ -116,7 +115,6 @@ static void read_function(const struct ptx_builder *outer, bool entry)
     uint32_t end = 0;
 
     builder.function = &unnamed;
-    builder.name_room = builder.name_count; /* names added here go into a copy */
     if (!entry && ptx_at(lexer, '('))
         read_params(&builder, &unnamed.results, &unnamed.result_count, &end);
     function = ptx_add_function(&builder, ptx_expect_word(lexer));
@@ -124,6 +122,8 @@ static void read_function(const struct ptx_builder *outer, bool entry)
         read_params(&builder, &unnamed.params, &unnamed.param_count, &end);
     if (lexer->failed)
         return;
+    outer->names = builder.names;
+    outer->name_room = builder.name_room;
     builder.function = function;
     function->entry = entry;
     function->params = unnamed.params;
@@ -154,15 +154,13 @@ static void read_target(struct ptx_builder *builder)
 static void read_linked(struct ptx_builder *builder)
 {
     struct ptx_lexer *lexer = builder->lexer;
-    bool external = false, visible = false;
+    bool external = false;
 
     for (;;) {
         if (ptx_accept_dot(lexer, "extern"))
             external = true;
-        else if (ptx_accept_dot(lexer, "visible") || ptx_accept_dot(lexer, "weak") ||
-                 ptx_accept_dot(lexer, "common"))
-            visible = true;
-        else
+        else if (!ptx_accept_dot(lexer, "visible") && !ptx_accept_dot(lexer, "weak") &&
+                 !ptx_accept_dot(lexer, "common"))
             break;
     }
     if (ptx_accept_dot(lexer, "entry"))
@@ -170,11 +168,11 @@ static void read_linked(struct ptx_builder *builder)
     else if (ptx_accept_dot(lexer, "func"))
         read_function(builder, false);
     else if (ptx_accept_dot(lexer, "global"))
-        ptx_read_variables(builder, PTX_GLOBAL, external, visible);
+        ptx_read_variables(builder, PTX_GLOBAL, external);
     else if (ptx_accept_dot(lexer, "const"))
-        ptx_read_variables(builder, PTX_CONST, external, visible);
+        ptx_read_variables(builder, PTX_CONST, external);
     else if (ptx_accept_dot(lexer, "shared"))
-        ptx_read_variables(builder, PTX_SHARED, external, visible);
+        ptx_read_variables(builder, PTX_SHARED, external);
     else
         ptx_error(lexer, "expected a directive");
 }

@@ -1,6 +1,6 @@
 /* ptx.h: reads PTX text and runs kernels. It knows no CUDA type and no driver object: memory is
- * reached through a struct of function pointers, results are its own enum. Thread-safe: a loaded module
- * is immutable, a run keeps its state on its own. */
+ * reached through a struct of function pointers, results are its own enum. Thread-safe: a loaded
+ * module is immutable, a run keeps its state on its own. */
 #ifndef FAKEVMM_PTX_H
 #define FAKEVMM_PTX_H
 
@@ -18,11 +18,11 @@ struct ptx_kernel {
     const char *name;
     unsigned param_count;
     const struct ptx_param *params;
-    uint32_t param_bytes;   /* end of the last parameter */
-    uint32_t static_shared; /* bytes */
-    uint32_t local_bytes;   /* per thread */
-    uint32_t registers;     /* per thread, as declared */
-    uint32_t max_threads;   /* from .maxntid or .reqntid, else 1024 */
+    uint32_t param_bytes;          /* end of the last parameter */
+    uint32_t static_shared;        /* bytes */
+    uint32_t local_bytes;          /* per thread */
+    uint32_t registers;            /* per thread, as declared */
+    uint32_t max_threads;          /* from .maxntid or .reqntid, else 1024 */
     struct ptx_function *function; /* its module's; decoded once, at load */
 };
 
@@ -45,13 +45,12 @@ struct ptx_variable {
     const struct ptx_reloc *relocs;
     unsigned reloc_count;
     bool external; /* .extern: defined in another module (shared: its size is the launch's) */
-    bool visible;
-    bool managed;
+    bool managed;  /* .attribute(.managed): the host reads it too */
 };
 
-/* Parses `length` bytes of PTX text (copied). NULL on a syntax error or when memory is out, with the
- * line and the reason in `message`. An opcode the interpreter lacks is no error here: the kernel that
- * reaches it fails when it runs. */
+/* Parses `length` bytes of PTX text (copied). NULL on a syntax error or when memory is out, with
+ * the line and the reason in `message`. An opcode the interpreter lacks is no error here: the
+ * kernel that reaches it fails when it runs. */
 struct ptx_module *ptx_load(const char *text, size_t length, char *message, size_t message_size);
 /* No kernel of it may be running. */
 void ptx_unload(struct ptx_module *module);
@@ -69,8 +68,8 @@ struct ptx_span {
     bool writable;
 };
 
-/* Memory as a kernel sees it. `span` gives the piece around an address or false; a span may be kept for
- * as long as `generation` answers the same. Both are called from any thread. */
+/* Memory as a kernel sees it. `span` gives the piece around an address or false; a span may be kept
+ * for as long as `generation` answers the same. Both are called from any thread. */
 struct ptx_memory {
     bool (*span)(void *context, uint64_t address, struct ptx_span *out);
     uint64_t (*generation)(void *context);
@@ -89,16 +88,16 @@ enum ptx_result {
 
 struct ptx_launch {
     unsigned grid[3], block[3];
-    uint32_t dynamic_shared;      /* bytes */
-    const unsigned char *params;  /* param_bytes of the kernel */
-    const uint64_t *addresses;    /* of each variable by index; NULL when the module has none */
+    uint32_t dynamic_shared;     /* bytes */
+    const unsigned char *params; /* param_bytes of the kernel */
+    const uint64_t *addresses;   /* of each variable by index; NULL when the module has none */
     struct ptx_memory memory;
 };
 
 /* Runs every thread of the launch. On an error `message` names the kernel, the line of PTX and what
  * happened (address and size of an access). */
-enum ptx_result ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch *launch, char *message,
-                        size_t message_size);
+enum ptx_result ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch *launch,
+                        char *message, size_t message_size);
 
 enum ptx_image {
     PTX_IMAGE_TEXT,    /* there it is */
@@ -107,11 +106,12 @@ enum ptx_image {
     PTX_IMAGE_NO_MEMORY
 };
 
-/* Finds the PTX inside what cuModuleLoadData accepts: text, or a fatbin container, or the wrapper the
- * compiler registers (both documented in docs/fatbin.md), with zstd and LZ4 blocks. When a container
- * has several, the newest architecture not above `max_arch`. For PTX_IMAGE_TEXT *text is malloc'd and
- * NUL-terminated, *length without the NUL; otherwise `message` has the reason. `image` carries its own
- * sizes; it must be readable for as long as they say, nothing behind that is read. */
+/* Finds the PTX inside what cuModuleLoadData accepts: text, or a fatbin container, or the wrapper
+ * the compiler registers (both documented in docs/fatbin.md), with zstd and LZ4 blocks. When a
+ * container has several, the newest architecture not above `max_arch`. For PTX_IMAGE_TEXT *text is
+ * malloc'd and NUL-terminated, *length without the NUL; otherwise `message` has the reason. `image`
+ * carries its own sizes; it must be readable for as long as they say, nothing behind that is read.
+ */
 enum ptx_image ptx_extract(const void *image, unsigned max_arch, char **text, size_t *length,
                            char *message, size_t message_size);
 

@@ -113,7 +113,8 @@ static void describe(const struct ptx_block *block, const struct ptx_thread *thr
 
 /* ---- the launch ---- */
 
-static enum ptx_result run_grid(struct ptx_block *block, const char *text, char *message, size_t size)
+static enum ptx_result run_grid(struct ptx_block *block, const char *text, char *message,
+                                size_t size)
 {
     const unsigned *grid = block->launch->grid;
     const struct ptx_code *code = &block->function->code;
@@ -136,8 +137,8 @@ static enum ptx_result run_grid(struct ptx_block *block, const char *text, char 
     return PTX_OK;
 }
 
-enum ptx_result ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch *launch, char *message,
-                        size_t message_size)
+enum ptx_result ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch *launch,
+                        char *message, size_t message_size)
 {
     const struct ptx_function *function = kernel->function;
     struct ptx_block block = {

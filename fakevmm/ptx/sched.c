@@ -1,5 +1,6 @@
-/* sched.c: runs the threads of one block. Those of a kernel that never waits run one after the other in
- * one frame; otherwise each has its own and they take turns at barriers, warp instructions and pauses. */
+/* sched.c: runs the threads of one block. Those of a kernel that never waits run one after the
+ * other in one frame; otherwise each has its own and they take turns at barriers, warp instructions
+ * and pauses. */
 #include "exec.h"
 
 static enum ptx_result failure(const struct ptx_block *block, enum ptx_stop stop)
@@ -49,7 +50,8 @@ static void reach_barrier(struct ptx_block *block, struct ptx_thread *thread)
     thread->state = PTX_AT_BARRIER;
 }
 
-/* What a reducing barrier tells every thread: of those waiting, how many came with a true predicate. */
+/* What a reducing barrier tells every thread: of those waiting, how many came with a true
+ * predicate. */
 static void pass_barrier(struct ptx_thread *thread, unsigned trues, unsigned waiting)
 {
     const struct ptx_insn *ip = thread->ip;

@@ -49,7 +49,7 @@ uint16_t ptx_destination(struct ptx_builder *builder, const struct ptx_atom *ato
 uint16_t ptx_source_at(struct ptx_builder *builder, const struct ptx_statement *statement,
                        unsigned index, enum ptx_type type);
 uint16_t ptx_destination_at(struct ptx_builder *builder, const struct ptx_statement *statement,
-                       unsigned index);
+                            unsigned index);
 bool ptx_has_modifier(const struct ptx_statement *statement, const char *name);
 /* The register's declared type, PTX_NO_TYPE for anything else. */
 enum ptx_type ptx_atom_type(struct ptx_builder *builder, const struct ptx_atom *atom);
@@ -62,17 +62,24 @@ typedef bool ptx_decoder(struct ptx_builder *builder, const struct ptx_statement
 
 /* X(mnemonic, decoder): what needs more than a row of ops.def */
 #define PTX_DECODERS(X)                                                                            \
-    X("mov", ptx_decode_mov) X("cvt", ptx_decode_cvt) X("cvta", ptx_decode_cvta)                   \
+    X("mov", ptx_decode_mov)                                                                       \
+    X("cvt", ptx_decode_cvt)                                                                       \
+    X("cvta", ptx_decode_cvta)                                                                     \
     X("isspacep", ptx_decode_isspacep) X("setp", ptx_decode_setp) X("set", ptx_decode_set)         \
-    X("selp", ptx_decode_selp) X("slct", ptx_decode_slct) X("ld", ptx_decode_ld) X("ldu", ptx_decode_ld)                      \
-    X("st", ptx_decode_st) X("atom", ptx_decode_atom) X("red", ptx_decode_atom)                    \
-    X("bra", ptx_decode_bra) X("brx", ptx_decode_brx) X("ret", ptx_decode_ret)                     \
-    X("exit", ptx_decode_ret) X("trap", ptx_decode_trap) X("call", ptx_decode_call)                \
-    X("bar", ptx_decode_bar) X("barrier", ptx_decode_bar) X("shfl", ptx_decode_shfl)               \
-    X("vote", ptx_decode_vote) X("match", ptx_decode_match) X("redux", ptx_decode_redux)           \
-    X("activemask", ptx_decode_activemask) X("membar", ptx_decode_fence)                           \
-    X("fence", ptx_decode_fence) X("nanosleep", ptx_decode_nanosleep)                              \
-    X("prefetch", ptx_decode_hint) X("prefetchu", ptx_decode_hint)
+        X("selp", ptx_decode_selp) X("slct", ptx_decode_slct) X("ld", ptx_decode_ld)               \
+            X("ldu", ptx_decode_ld) X("st", ptx_decode_st) X("atom", ptx_decode_atom)              \
+                X("red", ptx_decode_atom) X("bra", ptx_decode_bra) X("brx", ptx_decode_brx)        \
+                    X("ret", ptx_decode_ret) X("exit", ptx_decode_ret) X("trap", ptx_decode_trap)  \
+                        X("call", ptx_decode_call) X("bar", ptx_decode_bar)                        \
+                            X("barrier", ptx_decode_bar) X("shfl", ptx_decode_shfl)                \
+                                X("vote", ptx_decode_vote) X("match", ptx_decode_match)            \
+                                    X("redux", ptx_decode_redux)                                   \
+                                        X("activemask", ptx_decode_activemask)                     \
+                                            X("membar", ptx_decode_fence)                          \
+                                                X("fence", ptx_decode_fence)                       \
+                                                    X("nanosleep", ptx_decode_nanosleep)           \
+                                                        X("prefetch", ptx_decode_hint)             \
+                                                            X("prefetchu", ptx_decode_hint)
 
 #define X(mnemonic, decoder) ptx_decoder decoder;
 PTX_DECODERS(X)

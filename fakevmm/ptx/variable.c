@@ -1,4 +1,5 @@
-/* variable.c: declarations of variables and parameters, with their initial values (PTX ISA, "Variables"). */
+/* variable.c: declarations of variables and parameters, with their initial values (PTX ISA,
+ * "Variables"). */
 #include "builder.h"
 
 #include <string.h>
@@ -26,7 +27,8 @@ static void skip_pointer(struct ptx_lexer *lexer)
     }
 }
 
-static void read_prefix(struct ptx_lexer *lexer, struct ptx_declaration *declaration, unsigned *vector)
+static void read_prefix(struct ptx_lexer *lexer, struct ptx_declaration *declaration,
+                        unsigned *vector)
 {
     while (lexer->token.kind == PTX_DOT) {
         struct ptx_text word = lexer->token.text;
@@ -78,9 +80,9 @@ void ptx_read_declaration(struct ptx_lexer *lexer, struct ptx_declaration *decla
     declaration->size = (uint64_t)declaration->element * vector;
     if (!declaration->align)
         declaration->align = (uint32_t)declaration->size;
-    if (!lexer->failed && (!declaration->size || declaration->type == PTX_pred ||
-                           (declaration->align & (declaration->align - 1)) ||
-                           declaration->align > 4096))
+    if (!lexer->failed &&
+        (!declaration->size || declaration->type == PTX_pred ||
+         (declaration->align & (declaration->align - 1)) || declaration->align > 4096))
         ptx_error(lexer, "a variable without a sensible type or alignment");
     read_dimensions(lexer, declaration);
     if (declaration->unsized)
@@ -178,6 +180,8 @@ static void read_initial(struct initialiser *init, unsigned level, uint64_t size
         read_value(init);
         return;
     }
+    if (level > init->declaration->dimension_count)
+        ptx_error(lexer, "initial values are nested too deep");
     part = level < init->declaration->dimension_count && init->declaration->dimensions[level]
                ? size / init->declaration->dimensions[level]
                : init->declaration->element;
@@ -235,8 +239,7 @@ static void add_variable(struct ptx_builder *builder, const struct ptx_declarati
     struct ptx_variable *all = ptx_grow(&module->arena, module->variables, module->variable_count,
                                         &module->variable_room, sizeof(*all));
 
-    variable->name =
-        ptx_keep_text(&module->arena, declaration->name.at, declaration->name.length);
+    variable->name = ptx_keep_text(&module->arena, declaration->name.at, declaration->name.length);
     variable->size = declaration->size;
     variable->align = declaration->align;
     variable->managed = declaration->managed;
@@ -255,12 +258,12 @@ static void add_variable(struct ptx_builder *builder, const struct ptx_declarati
     module->variable_count++;
 }
 
-void ptx_read_variables(struct ptx_builder *builder, enum ptx_space space, bool external, bool visible)
+void ptx_read_variables(struct ptx_builder *builder, enum ptx_space space, bool external)
 {
     struct ptx_lexer *lexer = builder->lexer;
 
     do {
-        struct ptx_variable variable = {.space = space, .external = external, .visible = visible};
+        struct ptx_variable variable = {.space = space, .external = external};
         struct ptx_declaration declaration;
 
         ptx_read_declaration(lexer, &declaration);

@@ -1,5 +1,6 @@
-/* warp.c: shuffles, votes, matches and reductions among the threads of a warp (PTX ISA, "shfl.sync",
- * "vote.sync", "match.sync", "redux.sync"). The group's members are all at the same instruction here. */
+/* warp.c: shuffles, votes, matches and reductions among the threads of a warp (PTX ISA,
+ * "shfl.sync", "vote.sync", "match.sync", "redux.sync"). The group's members are all at the same
+ * instruction here. */
 #include "exec.h"
 
 struct group {
@@ -37,9 +38,7 @@ static unsigned shuffle_source(unsigned op, unsigned lane, uint32_t b, uint32_t 
         source = own ^ distance;
         *inside = source <= last;
         break;
-    default:
-        source = (own & segment) | (distance & ~segment);
-        *inside = source <= last;
+    default: source = (own & segment) | (distance & ~segment); *inside = source <= last;
     }
     return *inside ? (unsigned)source : lane;
 }

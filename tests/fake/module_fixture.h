@@ -6,8 +6,9 @@
 
 #define PTX(text) ".version 8.0\n.target sm_75\n.address_size 64\n" text
 
-/* scale: out[i] = in[i] * factor + offset, an offset in constant memory; count: counts in a variable;
- * big: parameters of many sizes; shape: nothing, but 128 threads at most, and shared memory. */
+/* scale: out[i] = in[i] * factor + offset, an offset in constant memory; count: counts in a
+ * variable; big: parameters of many sizes; shape: nothing, but 128 threads at most, and shared
+ * memory. */
 static const char code[] = PTX(
     ".visible .global .align 4 .u32 counter = 5;\n"
     ".const .align 4 .f32 offset = 1.0;\n"

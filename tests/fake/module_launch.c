@@ -1,4 +1,5 @@
-/* module_launch.c: arguments and shapes of launches, attributes of functions, and errors of kernels. */
+/* module_launch.c: arguments and shapes of launches, attributes of functions, and errors of
+ * kernels. */
 #include "module_fixture.h"
 
 TEST(module_launch, parameters_by_offset)
@@ -157,8 +158,10 @@ TEST(module_launch, occupancy)
     T_EQ(blocks, 32);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, shape, 32, 46 * 1024, 0));
     T_EQ(blocks, 228 / 48);
-    T_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, count, 0, 0), CUDA_ERROR_INVALID_VALUE);
-    T_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 32, 0), CUDA_ERROR_INVALID_HANDLE);
+    T_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, count, 0, 0),
+         CUDA_ERROR_INVALID_VALUE);
+    T_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 32, 0),
+         CUDA_ERROR_INVALID_HANDLE);
 }
 
 /* ---- kernels that fail: the context is spoilt, and stderr says why ---- */
@@ -173,8 +176,9 @@ static void run_bad(void)
     start();
     CUdeviceptr address = allocate(256);
     void *params[] = {&address};
-    snprintf(text, sizeof text, PTX(".entry %s(.param .u64 p) {\n.reg .b64 %%p; .reg .b32 %%v;\n"
-                                    "ld.param.u64 %%p, [p];\n%s\nret; }\n"),
+    snprintf(text, sizeof text,
+             PTX(".entry %s(.param .u64 p) {\n.reg .b64 %%p; .reg .b32 %%v;\n"
+                 "ld.param.u64 %%p, [p];\n%s\nret; }\n"),
              bad_name, bad_body);
     module = load_module(text);
     OK(launch(function_of(module, bad_name), 1, params));

@@ -94,6 +94,29 @@ TEST(module_library, parameters_and_attributes)
     OK(cuCtxSynchronize());
 }
 
+/* Attributes of a kernel need no context, and hold for functions it has and will have. */
+TEST(module_library, attributes_without_a_context)
+{
+    const CUfunction_attribute most = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    CUfunction function;
+    int value;
+
+    OK(cuInit(0));
+    CUkernel shape = kernel_of(load_library(code), "shape");
+    OK(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, shape, 0));
+    T_EQ(value, 1024);
+    OK(cuKernelSetAttribute(most, 60000, shape, 0));
+    start();
+    OK(cuKernelGetFunction(&function, shape));
+    OK(cuFuncGetAttribute(&value, most, function));
+    T_EQ(value, 60000);
+    OK(cuKernelSetAttribute(most, 70000, shape, 0));
+    OK(cuFuncGetAttribute(&value, most, function));
+    T_EQ(value, 70000);
+    T_EQ(cuKernelSetAttribute(most, 240000, shape, 0), CUDA_ERROR_INVALID_VALUE);
+    T_EQ(cuKernelSetAttribute(most, 60000, shape, -1), CUDA_ERROR_INVALID_DEVICE);
+}
+
 TEST(module_library, unload_ends_kernels_and_functions)
 {
     CUfunction function, again;

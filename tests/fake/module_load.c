@@ -1,4 +1,5 @@
-/* module_load.c: modules from every kind of image, their variables, their handles, and how they go. */
+/* module_load.c: modules from every kind of image, their variables, their handles, and how they go.
+ */
 #include "module_fixture.h"
 
 TEST(module_load, kernel_computes)
@@ -72,7 +73,9 @@ TEST(module_load, images_that_are_none)
     check_refused(PTX(".entry k() { add.s32 %a, %b; }\n"), CUDA_ERROR_INVALID_PTX);
     check_refused(".version 8.0\n.target sm_120\n.address_size 64\n.entry k() { ret; }\n",
                   CUDA_ERROR_NO_BINARY_FOR_GPU);
-    check_refused("\x7f" "ELF", CUDA_ERROR_NO_BINARY_FOR_GPU);
+    check_refused("\x7f"
+                  "ELF",
+                  CUDA_ERROR_NO_BINARY_FOR_GPU);
     check_refused(empty, CUDA_ERROR_NO_BINARY_FOR_GPU);
     check_refused(cut, CUDA_ERROR_INVALID_IMAGE);
     T_EQ(cuModuleLoadData(NULL, code), CUDA_ERROR_INVALID_VALUE);
@@ -92,8 +95,14 @@ TEST(module_load, fatbin)
         uint32_t unused[3], arch;
         uint64_t more[4];
         char text[sizeof code];
-    } fat = {.magic = 0xba55ed50, .version = 1, .header_size = 16, .size = 64 + sizeof code, .kind = 1,
-             .entry_header = 64, .payload = sizeof code, .arch = 75};
+    } fat = {.magic = 0xba55ed50,
+             .version = 1,
+             .header_size = 16,
+             .size = 64 + sizeof code,
+             .kind = 1,
+             .entry_header = 64,
+             .payload = sizeof code,
+             .arch = 75};
     CUmodule module = NULL;
 
     start();
@@ -170,8 +179,8 @@ TEST(module_load, functions_by_name_and_number)
     T_PTR_EQ(function_of(module, "count"), function_of(module, "count"));
 }
 
-/* As on a GPU, the values of a module that is unloaded and loaded again come back; whichever function is
- * asked for first. */
+/* As on a GPU, the values of a module that is unloaded and loaded again come back; whichever
+ * function is asked for first. */
 TEST(module_load, handle_values_come_back)
 {
     start();

@@ -1,12 +1,15 @@
-/* ptx_fatbin.c: PTX is found in the containers docs/fatbin.md describes, and nothing outside them is read. */
+/* ptx_fatbin.c: PTX is found in the containers docs/fatbin.md describes, and nothing outside them
+ * is read. */
 #include "fakevmm/ptx/ptx.h"
 #include "vr_test.h"
 
 #include <lz4.h>
 #include <zstd.h>
 
-static const char text_75[] = ".version 8.0\n.target sm_75\n// a a a a a a a a a a a a a a a a a a a a a\n";
-static const char text_90[] = ".version 8.0\n.target sm_90\n// b b b b b b b b b b b b b b b b b b b b b\n";
+static const char text_75[] =
+    ".version 8.0\n.target sm_75\n// a a a a a a a a a a a a a a a a a a a a a\n";
+static const char text_90[] =
+    ".version 8.0\n.target sm_90\n// b b b b b b b b b b b b b b b b b b b b b\n";
 
 enum { PLAIN = 0x11, LZ4 = 0x2011, ZSTD = 0x8011 };
 
@@ -31,7 +34,8 @@ static void start(struct image *image)
 }
 
 /* Returns where the entry starts. */
-static size_t add(struct image *image, unsigned kind, unsigned arch, unsigned flags, const char *text)
+static size_t add(struct image *image, unsigned kind, unsigned arch, unsigned flags,
+                  const char *text)
 {
     size_t at = image->size, length = strlen(text), packed = length;
     unsigned char *payload = image->bytes + at + 80;
@@ -90,8 +94,12 @@ TEST(ptx_fatbin, text)
     T_STR_EQ(text, text_75);
     free(text);
     T_EQ(ptx_extract("", 90, &text, &length, message, sizeof message), PTX_IMAGE_INVALID);
-    T_EQ(ptx_extract("\x01\x02\x03", 90, &text, &length, message, sizeof message), PTX_IMAGE_INVALID);
-    T_EQ(ptx_extract("\x7f" "ELF", 90, &text, &length, message, sizeof message), PTX_IMAGE_NO_PTX);
+    T_EQ(ptx_extract("\x01\x02\x03", 90, &text, &length, message, sizeof message),
+         PTX_IMAGE_INVALID);
+    T_EQ(ptx_extract("\x7f"
+                     "ELF",
+                     90, &text, &length, message, sizeof message),
+         PTX_IMAGE_NO_PTX);
 }
 
 TEST(ptx_fatbin, payloads)
@@ -158,7 +166,8 @@ TEST(ptx_fatbin, hostile_sizes)
     static const struct {
         unsigned offset, width;
     } fields[] = {{4, 4}, {8, 8}, {16, 4}, {56, 8}};
-    static const uint64_t values[] = {0, 1, 15, 63, 64, 0x7fffffff, 0xffffffff, UINT64_MAX, UINT64_MAX - 79};
+    static const uint64_t values[] = {
+        0, 1, 15, 63, 64, 0x7fffffff, 0xffffffff, UINT64_MAX, UINT64_MAX - 79};
     static const unsigned flags[] = {PLAIN, LZ4, ZSTD};
 
     for (unsigned f = 0; f < 4; f++) {

@@ -1,18 +1,27 @@
-/* ptx_float.c: floating point is bit-exact where PTX ISA defines the bits: IEEE operations in all four
- * rounding modes, flushing, saturation, NaN, minimum and maximum, conversions. */
-#include "ptx_world.h"
+/* ptx_float.c: floating point is bit-exact where PTX ISA defines the bits: IEEE operations in all
+ * four rounding modes, flushing, saturation, NaN, minimum and maximum, conversions. */
+#include "ptx_one.h"
 
-#define F32(text, a, b, c, want) {text, "f32", "f32", "f32", "f32", a, b, c, want}
-#define F64(text, a, b, c, want) {text, "f64", "f64", "f64", "f64", a, b, c, want}
-#define PF(text, a, b, want) {text, "pred", "f32", "f32", "f32", a, b, 0, want}
+#define F32(text, a, b, c, want)                                                                   \
+    {                                                                                              \
+        text, "f32", "f32", "f32", "f32", a, b, c, want                                            \
+    }
+#define F64(text, a, b, c, want)                                                                   \
+    {                                                                                              \
+        text, "f64", "f64", "f64", "f64", a, b, c, want                                            \
+    }
+#define PF(text, a, b, want)                                                                       \
+    {                                                                                              \
+        text, "pred", "f32", "f32", "f32", a, b, 0, want                                           \
+    }
 
 enum {
     ONE = 0x3f800000,
     TWO = 0x40000000,
     THREE = 0x40400000,
-    TINY = 0x33000000,      /* 2^-25, half of the last place of 1 */
+    TINY = 0x33000000, /* 2^-25, half of the last place of 1 */
     SUBNORMAL = 0x00000001,
-    SMALLEST = 0x00800000,  /* the smallest normal number */
+    SMALLEST = 0x00800000, /* the smallest normal number */
     HALF = 0x3f000000,
     NEG = (int)0x80000000,
     INF = 0x7f800000,
@@ -122,14 +131,22 @@ TEST(ptx_float, nan_results_are_canonical)
 TEST(ptx_float, comparisons_with_nan)
 {
     static const struct one ones[] = {
-        PF("setp.lt.f32 %d, %a, %b;", ONE, TWO, 1),   PF("setp.lt.f32 %d, %a, %b;", ONE, QUIET, 0),
-        PF("setp.ltu.f32 %d, %a, %b;", ONE, QUIET, 1), PF("setp.ltu.f32 %d, %a, %b;", TWO, ONE, 0),
-        PF("setp.eq.f32 %d, %a, %b;", QUIET, QUIET, 0), PF("setp.equ.f32 %d, %a, %b;", QUIET, ONE, 1),
-        PF("setp.ne.f32 %d, %a, %b;", QUIET, ONE, 0),  PF("setp.neu.f32 %d, %a, %b;", QUIET, ONE, 1),
-        PF("setp.geu.f32 %d, %a, %b;", ONE, TWO, 0),  PF("setp.gtu.f32 %d, %a, %b;", TWO, ONE, 1),
-        PF("setp.leu.f32 %d, %a, %b;", TWO, ONE, 0),  PF("setp.num.f32 %d, %a, %b;", ONE, QUIET, 0),
-        PF("setp.nan.f32 %d, %a, %b;", ONE, QUIET, 1), PF("setp.eq.f32 %d, %a, %b;", 0, MINUS(0), 1),
-        PF("testp.finite.f32 %d, %a;", INF, 0, 0),    PF("testp.notanumber.f32 %d, %a;", QUIET, 0, 1),
+        PF("setp.lt.f32 %d, %a, %b;", ONE, TWO, 1),
+        PF("setp.lt.f32 %d, %a, %b;", ONE, QUIET, 0),
+        PF("setp.ltu.f32 %d, %a, %b;", ONE, QUIET, 1),
+        PF("setp.ltu.f32 %d, %a, %b;", TWO, ONE, 0),
+        PF("setp.eq.f32 %d, %a, %b;", QUIET, QUIET, 0),
+        PF("setp.equ.f32 %d, %a, %b;", QUIET, ONE, 1),
+        PF("setp.ne.f32 %d, %a, %b;", QUIET, ONE, 0),
+        PF("setp.neu.f32 %d, %a, %b;", QUIET, ONE, 1),
+        PF("setp.geu.f32 %d, %a, %b;", ONE, TWO, 0),
+        PF("setp.gtu.f32 %d, %a, %b;", TWO, ONE, 1),
+        PF("setp.leu.f32 %d, %a, %b;", TWO, ONE, 0),
+        PF("setp.num.f32 %d, %a, %b;", ONE, QUIET, 0),
+        PF("setp.nan.f32 %d, %a, %b;", ONE, QUIET, 1),
+        PF("setp.eq.f32 %d, %a, %b;", 0, MINUS(0), 1),
+        PF("testp.finite.f32 %d, %a;", INF, 0, 0),
+        PF("testp.notanumber.f32 %d, %a;", QUIET, 0, 1),
         PF("testp.subnormal.f32 %d, %a;", SUBNORMAL, 0, 1),
     };
 
@@ -148,8 +165,10 @@ TEST(ptx_float, to_whole_numbers)
         {"cvt.rzi.u32.f32 %d, %a;", "b32", "f32", "f32", "f32", MINUS(ONE), 0, 0, 0},
         {"cvt.rzi.s32.f32 %d, %a;", "b32", "f32", "f32", "f32", QUIET, 0, 0, 0},
         {"cvt.rzi.s64.f32 %d, %a;", "b64", "f32", "f32", "f32", QUIET, 0, 0, UINT64_C(1) << 63},
-        {"cvt.rzi.u64.f64 %d, %a;", "b64", "f64", "f64", "f64", 0x43f0000000000000, 0, 0, UINT64_MAX},
-        {"cvt.rzi.s32.f64 %d, %a;", "b32", "f64", "f64", "f64", 0x7ff8000000000000, 0, 0, 0x80000000},
+        {"cvt.rzi.u64.f64 %d, %a;", "b64", "f64", "f64", "f64", 0x43f0000000000000, 0, 0,
+         UINT64_MAX},
+        {"cvt.rzi.s32.f64 %d, %a;", "b32", "f64", "f64", "f64", 0x7ff8000000000000, 0, 0,
+         0x80000000},
         {"cvt.rzi.u8.f32 %d, %a;", "b32", "f32", "f32", "f32", 0x43960000, 0, 0, 255},
         F32("cvt.rni.f32.f32 %d, %a;", 0x40200000, 0, 0, TWO),
         F32("cvt.rpi.f32.f32 %d, %a;", 0x40200000, 0, 0, THREE),
@@ -166,12 +185,17 @@ TEST(ptx_float, from_whole_numbers_and_between_widths)
         {"cvt.rp.f32.s32 %d, %a;", "f32", "b32", "b32", "b32", 16777217, 0, 0, 0x4b800001},
         {"cvt.rn.f32.u32 %d, %a;", "f32", "b32", "b32", "b32", 0xffffffff, 0, 0, 0x4f800000},
         {"cvt.rz.f32.u32 %d, %a;", "f32", "b32", "b32", "b32", 0xffffffff, 0, 0, 0x4f7fffff},
-        {"cvt.rn.f64.s64 %d, %a;", "f64", "b64", "b64", "b64", UINT64_MAX, 0, 0, 0xbff0000000000000},
-        {"cvt.rn.f64.u64 %d, %a;", "f64", "b64", "b64", "b64", UINT64_MAX, 0, 0, 0x43f0000000000000},
-        {"cvt.rn.f32.u64 %d, %a;", "f32", "b64", "b64", "b64", 0x8000008000000001, 0, 0, 0x5f000001},
+        {"cvt.rn.f64.s64 %d, %a;", "f64", "b64", "b64", "b64", UINT64_MAX, 0, 0,
+         0xbff0000000000000},
+        {"cvt.rn.f64.u64 %d, %a;", "f64", "b64", "b64", "b64", UINT64_MAX, 0, 0,
+         0x43f0000000000000},
+        {"cvt.rn.f32.u64 %d, %a;", "f32", "b64", "b64", "b64", 0x8000008000000001, 0, 0,
+         0x5f000001},
         {"cvt.f64.f32 %d, %a;", "f64", "f32", "f32", "f32", ONE, 0, 0, D_ONE},
-        {"cvt.rn.f32.f64 %d, %a;", "f32", "f64", "f64", "f64", 0x3fd5555555555555, 0, 0, 0x3eaaaaab},
-        {"cvt.rz.f32.f64 %d, %a;", "f32", "f64", "f64", "f64", 0x3fd5555555555555, 0, 0, 0x3eaaaaaa},
+        {"cvt.rn.f32.f64 %d, %a;", "f32", "f64", "f64", "f64", 0x3fd5555555555555, 0, 0,
+         0x3eaaaaab},
+        {"cvt.rz.f32.f64 %d, %a;", "f32", "f64", "f64", "f64", 0x3fd5555555555555, 0, 0,
+         0x3eaaaaaa},
         {"cvt.rn.f32.f64 %d, %a;", "f32", "f64", "f64", "f64", 0x7ff8000000000000, 0, 0, CANONICAL},
         {"cvt.rn.f16.f32 %d, %a;", "b16", "f32", "f32", "f32", ONE, 0, 0, 0x3c00},
         {"cvt.rn.f16.f32 %d, %a;", "b16", "f32", "f32", "f32", 0x477ff000, 0, 0, 0x7c00},

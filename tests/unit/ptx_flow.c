@@ -155,4 +155,5 @@ TEST(ptx_flow, lacking_opcode_fails_when_reached)
     T_STR_HAS(world_message, "line 9");
     T_EQ(run_text(KERNEL(".reg .b16 %h; add.rn.f16 %h, %h, %h;"), 1, 1), PTX_UNSUPPORTED);
     T_STR_HAS(world_message, "add.rn.f16");
+    T_EQ(run_text(KERNEL(".reg .b32 %h; add.rn.f16x2 %h, %h, %h;"), 1, 1), PTX_UNSUPPORTED);
 }

@@ -1,9 +1,18 @@
 /* ptx_integer.c: integer, logic and bit-field instructions give what PTX ISA says. */
-#include "ptx_world.h"
+#include "ptx_one.h"
 
-#define I32(text, a, b, c, want) {text, "b32", "b32", "b32", "b32", a, b, c, want}
-#define I64(text, a, b, c, want) {text, "b64", "b64", "b64", "b64", a, b, c, want}
-#define I16(text, a, b, c, want) {text, "b16", "b16", "b16", "b16", a, b, c, want}
+#define I32(text, a, b, c, want)                                                                   \
+    {                                                                                              \
+        text, "b32", "b32", "b32", "b32", a, b, c, want                                            \
+    }
+#define I64(text, a, b, c, want)                                                                   \
+    {                                                                                              \
+        text, "b64", "b64", "b64", "b64", a, b, c, want                                            \
+    }
+#define I16(text, a, b, c, want)                                                                   \
+    {                                                                                              \
+        text, "b16", "b16", "b16", "b16", a, b, c, want                                            \
+    }
 
 TEST(ptx_integer, arithmetic)
 {
@@ -67,7 +76,8 @@ TEST(ptx_integer, carries)
         I32("add.cc.u32 %d, %a, %b; addc.cc.u32 %d, %c, 0; addc.u32 %d, 0, 0;", 0xffffffff, 1,
             0xffffffff, 1),
         I64("add.cc.u64 %d, %a, %b; addc.u64 %d, %c, 1;", UINT64_MAX, 1, 5, 7),
-        I32("mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0;", 0x80000000, 2, 0xffffffff, 1),
+        I32("mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0;", 0x80000000, 2, 0xffffffff,
+            1),
         I32("mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0;", 0xffffffff, 0xffffffff,
             0xffffffff, 0xffffffff),
     };
@@ -135,7 +145,10 @@ TEST(ptx_integer, bit_fields)
     CHECK_ALL(ones);
 }
 
-#define P32(text, a, b, want) {text, "pred", "b32", "b32", "b32", a, b, 1, want}
+#define P32(text, a, b, want)                                                                      \
+    {                                                                                              \
+        text, "pred", "b32", "b32", "b32", a, b, 1, want                                           \
+    }
 
 TEST(ptx_integer, comparisons)
 {

@@ -47,9 +47,9 @@ TEST(ptx_memory, vectors)
 
 TEST(ptx_memory, parameters_are_packed_by_alignment)
 {
-    struct ptx_module *module =
-        load(PTX_HEAD ".entry k(.param .u8 a, .param .u16 b, .param .align 4 .b8 c[12], .param .u8 d,\n"
-                      ".param .u64 .ptr .global .align 16 e, .param .align 16 .b8 f[24]) { ret; }\n");
+    struct ptx_module *module = load(
+        PTX_HEAD ".entry k(.param .u8 a, .param .u16 b, .param .align 4 .b8 c[12], .param .u8 d,\n"
+                 ".param .u64 .ptr .global .align 16 e, .param .align 16 .b8 f[24]) { ret; }\n");
     const struct ptx_kernel *kernel = ptx_find(module, "k");
     const struct ptx_param want[] = {{0, 1}, {2, 2}, {4, 12}, {16, 1}, {24, 8}, {32, 24}};
 
@@ -141,14 +141,13 @@ TEST(ptx_memory, local_is_each_threads_own)
 
 TEST(ptx_memory, variables_have_initial_values)
 {
-    static const char text[] =
-        PTX_HEAD ".visible .global .align 4 .u32 a = 7;\n"
-                 ".const .align 4 .f32 f[3] = {1.0, 0f40000000};\n"
-                 ".global .align 8 .u64 p[2] = {a, generic(f)+4};\n"
-                 ".global .align 1 .b8 s[] = {104, 105, 0};\n"
-                 ".global .u16 m[2][3] = {{1, 2}, {4}};\n"
-                 ".global .align 8 .b8 z[1000];\n"
-                 ".entry k() { ret; }\n";
+    static const char text[] = PTX_HEAD ".visible .global .align 4 .u32 a = 7;\n"
+                                        ".const .align 4 .f32 f[3] = {1.0, 0f40000000};\n"
+                                        ".global .align 8 .u64 p[2] = {a, generic(f)+4};\n"
+                                        ".global .align 1 .b8 s[] = {104, 105, 0};\n"
+                                        ".global .u16 m[2][3] = {{1, 2}, {4}};\n"
+                                        ".global .align 8 .b8 z[1000];\n"
+                                        ".entry k() { ret; }\n";
     struct ptx_module *module = load(text);
     const struct ptx_variable *v;
 
@@ -202,20 +201,21 @@ TEST(ptx_memory, variables_by_address)
 /* 64 threads of two blocks on the same words. */
 TEST(ptx_memory, atomics)
 {
-    T_EQ(run_text(KERNEL(".reg .b32 %t, %o; .reg .f64 %d; .reg .f32 %f; .reg .b64 %w; .reg .pred %p;\n"
-                         "mov.u32 %t, %tid.x;\n"
-                         "atom.global.add.u32 %o, [%out], 1;\n"
-                         "red.global.add.u32 [%out+4], %t;\n"
-                         "atom.max.s32 %o, [%out+8], %t;\n"
-                         "red.global.add.f32 [%out+12], 0f3F000000;\n"
-                         "red.relaxed.gpu.global.add.f64 [%out+16], 0d3FF8000000000000;\n"
-                         "atom.global.inc.u32 %o, [%out+24], 9;\n"
-                         "atom.global.or.b32 %o, [%out+28], 5;\n"
-                         "cvt.u64.u32 %w, %t; atom.global.add.u64 %w, [%out+32], %w;\n"
-                         "setp.eq.u32 %p, %t, 0;\n"
-                         "@%p atom.global.cas.b32 %o, [%out+40], 0, 77;\n"
-                         "@%p atom.global.exch.b32 %o, [%out+44], 78;\n"),
-                  2, 32),
+    T_EQ(run_text(
+             KERNEL(".reg .b32 %t, %o; .reg .f64 %d; .reg .f32 %f; .reg .b64 %w; .reg .pred %p;\n"
+                    "mov.u32 %t, %tid.x;\n"
+                    "atom.global.add.u32 %o, [%out], 1;\n"
+                    "red.global.add.u32 [%out+4], %t;\n"
+                    "atom.max.s32 %o, [%out+8], %t;\n"
+                    "red.global.add.f32 [%out+12], 0f3F000000;\n"
+                    "red.relaxed.gpu.global.add.f64 [%out+16], 0d3FF8000000000000;\n"
+                    "atom.global.inc.u32 %o, [%out+24], 9;\n"
+                    "atom.global.or.b32 %o, [%out+28], 5;\n"
+                    "cvt.u64.u32 %w, %t; atom.global.add.u64 %w, [%out+32], %w;\n"
+                    "setp.eq.u32 %p, %t, 0;\n"
+                    "@%p atom.global.cas.b32 %o, [%out+40], 0, 77;\n"
+                    "@%p atom.global.exch.b32 %o, [%out+44], 78;\n"),
+             2, 32),
          PTX_OK);
     T_EQ(word(0), 64);
     T_EQ(word(1), 2 * 31 * 16);
@@ -243,13 +243,14 @@ TEST(ptx_memory, atomics_on_shared)
 
 TEST(ptx_memory, windows_are_told_apart)
 {
-    T_EQ(run_text(KERNEL(".shared .b32 s; .local .b32 l; .reg .b64 %a; .reg .pred %p; .reg .b32 %v;\n"
-                         "cvta.shared.u64 %a, s; isspacep.shared %p, %a; selp.u32 %v, 1, 0, %p;\n"
-                         "st.global.u32 [%out], %v;\n"
-                         "isspacep.local %p, %a; selp.u32 %v, 1, 0, %p; st.global.u32 [%out+4], %v;\n"
-                         "isspacep.global %p, %out; selp.u32 %v, 1, 0, %p;\n"
-                         "st.global.u32 [%out+8], %v;\n"),
-                  1, 1),
+    T_EQ(run_text(
+             KERNEL(".shared .b32 s; .local .b32 l; .reg .b64 %a; .reg .pred %p; .reg .b32 %v;\n"
+                    "cvta.shared.u64 %a, s; isspacep.shared %p, %a; selp.u32 %v, 1, 0, %p;\n"
+                    "st.global.u32 [%out], %v;\n"
+                    "isspacep.local %p, %a; selp.u32 %v, 1, 0, %p; st.global.u32 [%out+4], %v;\n"
+                    "isspacep.global %p, %out; selp.u32 %v, 1, 0, %p;\n"
+                    "st.global.u32 [%out+8], %v;\n"),
+             1, 1),
          PTX_OK);
     T_EQ(word(0), 1);
     T_EQ(word(1), 0);
@@ -259,20 +260,24 @@ TEST(ptx_memory, windows_are_told_apart)
 TEST(ptx_memory, bad_accesses_are_named)
 {
     world.size = 4096;
-    T_EQ(run_text(KERNEL(".reg .b32 %v; ld.global.u32 %v, [%out+4096];"), 1, 1), PTX_ILLEGAL_ADDRESS);
+    T_EQ(run_text(KERNEL(".reg .b32 %v; ld.global.u32 %v, [%out+4096];"), 1, 1),
+         PTX_ILLEGAL_ADDRESS);
     T_STR_HAS(world_message, "illegal load of 4 bytes at 0x700000001000");
     T_EQ(run_text(KERNEL(".reg .b64 %v; ld.global.u64 %v, [%out+4092];"), 1, 1), PTX_MISALIGNED);
     T_EQ(run_text(KERNEL(".reg .b32 %v; ld.global.u32 %v, [%out+2];"), 1, 1), PTX_MISALIGNED);
     T_STR_HAS(world_message, "0x700000000002");
-    T_EQ(run_text(KERNEL(".reg .b32 %v; ld.global.v2.u32 {%v, _}, [%out+4];"), 1, 1), PTX_MISALIGNED);
-    T_EQ(run_text(KERNEL(".reg .b64 %n; mov.u64 %n, 0; st.u32 [%n], 1;"), 1, 1), PTX_ILLEGAL_ADDRESS);
+    T_EQ(run_text(KERNEL(".reg .b32 %v; ld.global.v2.u32 {%v, _}, [%out+4];"), 1, 1),
+         PTX_MISALIGNED);
+    T_EQ(run_text(KERNEL(".reg .b64 %n; mov.u64 %n, 0; st.u32 [%n], 1;"), 1, 1),
+         PTX_ILLEGAL_ADDRESS);
     T_STR_HAS(world_message, "store");
     T_EQ(run_text(KERNEL(".reg .b64 %n; mov.u64 %n, 0x123456789abcdef0; st.u32 [%n], 1;"), 1, 1),
          PTX_ILLEGAL_ADDRESS);
     T_EQ(run_text(KERNEL(".local .b32 l; st.local.u32 [l+4096], 1;"), 1, 1), PTX_ILLEGAL_ADDRESS);
     world.read_only = true;
-    T_EQ(run_text(KERNEL(".reg .b32 %v; ld.global.u32 %v, [%out]; st.global.u32 [%out], %v;"), 1, 1),
-         PTX_ILLEGAL_ADDRESS);
+    T_EQ(
+        run_text(KERNEL(".reg .b32 %v; ld.global.u32 %v, [%out]; st.global.u32 [%out], %v;"), 1, 1),
+        PTX_ILLEGAL_ADDRESS);
     T_STR_HAS(world_message, "illegal store of 4 bytes at 0x700000000000");
     T_STR_HAS(world_message, "block 0,0,0 thread 0,0,0");
 }
@@ -280,9 +285,9 @@ TEST(ptx_memory, bad_accesses_are_named)
 /* A span is asked for once, and again when the generation has moved. */
 TEST(ptx_memory, spans_are_kept)
 {
-    static const char text[] =
-        KERNEL(".reg .b32 %i, %v; .reg .pred %p; mov.u32 %i, 100;\n"
-               "L: ld.global.u32 %v, [%out]; sub.u32 %i, %i, 1; setp.ne.u32 %p, %i, 0; @%p bra L;\n");
+    static const char text[] = KERNEL(
+        ".reg .b32 %i, %v; .reg .pred %p; mov.u32 %i, 100;\n"
+        "L: ld.global.u32 %v, [%out]; sub.u32 %i, %i, 1; setp.ne.u32 %p, %i, 0; @%p bra L;\n");
     struct ptx_module *module = load(text);
     uint64_t params[] = {WORLD_BASE};
 

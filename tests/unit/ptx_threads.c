@@ -4,17 +4,19 @@
 /* Each thread adds its neighbour's value in every round: wrong unless all wait at each barrier. */
 TEST(ptx_threads, barrier_in_a_loop)
 {
-    T_EQ(run_text(KERNEL(".shared .align 4 .b8 s[400]; .reg .b32 %t, %a, %n, %v, %w, %i; .reg .pred %p;\n"
-                         ".reg .b64 %g;\n"
-                         "mov.u32 %t, %tid.x; shl.b32 %a, %t, 2; mov.u32 %n, s; add.u32 %a, %a, %n;\n"
-                         "add.u32 %v, %t, 1; rem.u32 %v, %v, 100; shl.b32 %v, %v, 2;\n"
-                         "add.u32 %n, %n, %v; st.shared.u32 [%a], 1; mov.u32 %i, 5;\n"
-                         "L: bar.sync 0; ld.shared.u32 %v, [%a]; ld.shared.u32 %w, [%n];\n"
-                         "barrier.sync 0; add.u32 %v, %v, %w; st.shared.u32 [%a], %v;\n"
-                         "sub.u32 %i, %i, 1; setp.ne.u32 %p, %i, 0; @%p bra L;\n"
-                         "mul.wide.u32 %g, %t, 4; add.u64 %g, %out, %g; st.global.u32 [%g], %v;\n"),
-                  1, 100),
-         PTX_OK);
+    T_EQ(
+        run_text(
+            KERNEL(".shared .align 4 .b8 s[400]; .reg .b32 %t, %a, %n, %v, %w, %i; .reg .pred %p;\n"
+                   ".reg .b64 %g;\n"
+                   "mov.u32 %t, %tid.x; shl.b32 %a, %t, 2; mov.u32 %n, s; add.u32 %a, %a, %n;\n"
+                   "add.u32 %v, %t, 1; rem.u32 %v, %v, 100; shl.b32 %v, %v, 2;\n"
+                   "add.u32 %n, %n, %v; st.shared.u32 [%a], 1; mov.u32 %i, 5;\n"
+                   "L: bar.sync 0; ld.shared.u32 %v, [%a]; ld.shared.u32 %w, [%n];\n"
+                   "barrier.sync 0; add.u32 %v, %v, %w; st.shared.u32 [%a], %v;\n"
+                   "sub.u32 %i, %i, 1; setp.ne.u32 %p, %i, 0; @%p bra L;\n"
+                   "mul.wide.u32 %g, %t, 4; add.u64 %g, %out, %g; st.global.u32 [%g], %v;\n"),
+            1, 100),
+        PTX_OK);
     for (unsigned i = 0; i < 100; i++)
         T_EQ(word(i), 32);
 }
@@ -37,23 +39,26 @@ TEST(ptx_threads, named_barriers_with_counts)
 /* Producers arrive without waiting; the consumers wait for both. */
 TEST(ptx_threads, arrive)
 {
-    T_EQ(run_text(KERNEL(".shared .b32 s; .reg .b32 %t, %v; .reg .pred %q;\n"
-                         "mov.u32 %t, %tid.x; setp.lt.u32 %q, %t, 32; @%q bra A;\n"
-                         "red.shared.add.u32 [s], 1; bar.arrive 3, 64; ret;\n"
-                         "A: bar.sync 3, 64; ld.shared.u32 %v, [s]; red.global.add.u32 [%out], %v;\n"),
-                  1, 64),
+    T_EQ(run_text(
+             KERNEL(".shared .b32 s; .reg .b32 %t, %v; .reg .pred %q;\n"
+                    "mov.u32 %t, %tid.x; setp.lt.u32 %q, %t, 32; @%q bra A;\n"
+                    "red.shared.add.u32 [s], 1; bar.arrive 3, 64; ret;\n"
+                    "A: bar.sync 3, 64; ld.shared.u32 %v, [s]; red.global.add.u32 [%out], %v;\n"),
+             1, 64),
          PTX_OK);
     T_EQ(word(0), 32 * 32);
 }
 
 TEST(ptx_threads, reducing_barriers)
 {
-    T_EQ(run_text(KERNEL(".reg .b32 %t, %n, %v; .reg .pred %p, %q;\n"
-                         "mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 10;\n"
-                         "bar.red.popc.u32 %n, 0, %p; st.global.u32 [%out], %n;\n"
-                         "bar.red.and.pred %q, 0, %p; selp.u32 %v, 1, 0, %q; st.global.u32 [%out+4], %v;\n"
-                         "bar.red.or.pred %q, 0, %p; selp.u32 %v, 1, 0, %q; st.global.u32 [%out+8], %v;\n"),
-                  1, 50),
+    T_EQ(run_text(
+             KERNEL(
+                 ".reg .b32 %t, %n, %v; .reg .pred %p, %q;\n"
+                 "mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 10;\n"
+                 "bar.red.popc.u32 %n, 0, %p; st.global.u32 [%out], %n;\n"
+                 "bar.red.and.pred %q, 0, %p; selp.u32 %v, 1, 0, %q; st.global.u32 [%out+4], %v;\n"
+                 "bar.red.or.pred %q, 0, %p; selp.u32 %v, 1, 0, %q; st.global.u32 [%out+8], %v;\n"),
+             1, 50),
          PTX_OK);
     T_EQ(word(0), 10);
     T_EQ(word(1), 0);
@@ -105,11 +110,12 @@ TEST(ptx_threads, shuffles)
 /* Half a warp shuffles on its own while the other half does something else. */
 TEST(ptx_threads, shuffle_in_a_branch)
 {
-    T_EQ(run_text(KERNEL(".reg .b32 %t, %v; .reg .pred %q; .reg .b64 %g;\n"
-                         "mov.u32 %t, %tid.x; mov.u32 %v, %t; setp.lt.u32 %q, %t, 16; @!%q bra E;\n"
-                         "shfl.sync.bfly.b32 %v, %t, 1, 31, 0xffff;\n"
-                         "E: mul.wide.u32 %g, %t, 4; add.u64 %g, %out, %g; st.global.u32 [%g], %v;\n"),
-                  1, 32),
+    T_EQ(run_text(
+             KERNEL(".reg .b32 %t, %v; .reg .pred %q; .reg .b64 %g;\n"
+                    "mov.u32 %t, %tid.x; mov.u32 %v, %t; setp.lt.u32 %q, %t, 16; @!%q bra E;\n"
+                    "shfl.sync.bfly.b32 %v, %t, 1, 31, 0xffff;\n"
+                    "E: mul.wide.u32 %g, %t, 4; add.u64 %g, %out, %g; st.global.u32 [%g], %v;\n"),
+             1, 32),
          PTX_OK);
     for (unsigned i = 0; i < 32; i++)
         T_EQ(word(i), i < 16 ? i ^ 1 : i);
@@ -120,9 +126,12 @@ TEST(ptx_threads, votes_and_matches)
     T_EQ(run_text(KERNEL(".reg .b32 %t, %v, %h; .reg .pred %p, %q;\n"
                          "mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 3;\n"
                          "vote.sync.ballot.b32 %v, %p, -1; st.global.u32 [%out], %v;\n"
-                         "vote.sync.any.pred %q, %p, -1; selp.u32 %v, 1, 0, %q; st.global.u32 [%out+4], %v;\n"
-                         "vote.sync.all.pred %q, %p, -1; selp.u32 %v, 1, 0, %q; st.global.u32 [%out+8], %v;\n"
-                         "vote.sync.uni.pred %q, %p, -1; selp.u32 %v, 1, 0, %q; st.global.u32 [%out+12], %v;\n"
+                         "vote.sync.any.pred %q, %p, -1; selp.u32 %v, 1, 0, %q; st.global.u32 "
+                         "[%out+4], %v;\n"
+                         "vote.sync.all.pred %q, %p, -1; selp.u32 %v, 1, 0, %q; st.global.u32 "
+                         "[%out+8], %v;\n"
+                         "vote.sync.uni.pred %q, %p, -1; selp.u32 %v, 1, 0, %q; st.global.u32 "
+                         "[%out+12], %v;\n"
                          "shr.u32 %h, %t, 3; match.any.sync.b32 %v, %h, -1;\n"
                          "setp.eq.u32 %q, %t, 31; @%q st.global.u32 [%out+16], %v;\n"
                          "match.all.sync.b32 %v|%q, %h, -1; selp.u32 %v, 1, %v, %q;\n"
@@ -139,14 +148,15 @@ TEST(ptx_threads, votes_and_matches)
 
 TEST(ptx_threads, reductions_of_a_warp)
 {
-    T_EQ(run_text(".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 out) {\n"
-                  ".reg .b64 %out; .reg .b32 %t, %v; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x;\n"
-                  "redux.sync.add.s32 %v, %t, -1; st.global.u32 [%out], %v; sub.s32 %t, %t, 5;\n"
-                  "redux.sync.min.s32 %v, %t, -1; st.global.u32 [%out+4], %v;\n"
-                  "redux.sync.max.u32 %v, %t, -1; st.global.u32 [%out+8], %v;\n"
-                  "redux.sync.or.b32 %v, %t, -1; st.global.u32 [%out+12], %v; ret; }\n",
-                  1, 32),
-         PTX_OK);
+    T_EQ(
+        run_text(".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 out) {\n"
+                 ".reg .b64 %out; .reg .b32 %t, %v; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x;\n"
+                 "redux.sync.add.s32 %v, %t, -1; st.global.u32 [%out], %v; sub.s32 %t, %t, 5;\n"
+                 "redux.sync.min.s32 %v, %t, -1; st.global.u32 [%out+4], %v;\n"
+                 "redux.sync.max.u32 %v, %t, -1; st.global.u32 [%out+8], %v;\n"
+                 "redux.sync.or.b32 %v, %t, -1; st.global.u32 [%out+12], %v; ret; }\n",
+                 1, 32),
+        PTX_OK);
     T_EQ(word(0), 496);
     T_EQ(word(1), (uint32_t)-5);
     T_EQ(word(2), UINT32_MAX);
@@ -156,12 +166,14 @@ TEST(ptx_threads, reductions_of_a_warp)
 /* One thread spins until another of its block has set a flag. */
 TEST(ptx_threads, spinning_lets_others_run)
 {
-    T_EQ(run_text(KERNEL(".reg .b32 %t, %v; .reg .pred %p, %q;\n"
-                         "mov.u32 %t, %tid.x; setp.ne.u32 %q, %t, 0; @%q bra SET;\n"
-                         "SPIN: ld.volatile.global.u32 %v, [%out]; setp.eq.u32 %p, %v, 0; @%p bra SPIN;\n"
-                         "st.global.u32 [%out+4], 5; ret;\n"
-                         "SET: st.volatile.global.u32 [%out], 1;\n"),
-                  1, 2),
-         PTX_OK);
+    T_EQ(
+        run_text(
+            KERNEL(".reg .b32 %t, %v; .reg .pred %p, %q;\n"
+                   "mov.u32 %t, %tid.x; setp.ne.u32 %q, %t, 0; @%q bra SET;\n"
+                   "SPIN: ld.volatile.global.u32 %v, [%out]; setp.eq.u32 %p, %v, 0; @%p bra SPIN;\n"
+                   "st.global.u32 [%out+4], 5; ret;\n"
+                   "SET: st.volatile.global.u32 [%out], 1;\n"),
+            1, 2),
+        PTX_OK);
     T_EQ(word(1), 5);
 }
