@@ -36,7 +36,10 @@ FAKELIBS = $(BUILD)/fakevmm/libcuda.so.1 $(BUILD)/fakevmm/libcudart.so.13
 
 APPS    := $(patsubst tests/apps/%.c,$(BUILD)/apps/%,$(wildcard tests/apps/*.c)) \
            $(if $(NVCC),$(patsubst tests/apps/%.cu,$(BUILD)/apps/%,$(wildcard tests/apps/*.cu)))
-PROGS   := $(patsubst tests/shim/progs/%.c,$(BUILD)/tests/progs/%,$(wildcard tests/shim/progs/*.c))
+PROGS   := $(patsubst tests/shim/progs/%.c,$(BUILD)/tests/progs/%,$(wildcard tests/shim/progs/*.c)) \
+           $(BUILD)/tests/random/program
+RANDOM  := $(call objects,$(wildcard tests/random/*.c))
+LIBS    := $(patsubst tests/shim/libs/%.c,$(BUILD)/tests/libs/%.so,$(wildcard tests/shim/libs/*.c))
 # The toolkit's own runtime, where there is one to link with.
 CUDA_LIB := $(firstword $(dir $(foreach d,lib64 lib targets/x86_64-linux/lib,\
             $(wildcard $(CUDA_INCLUDE:/include=)/$(d)/libcudart_static.a))))
@@ -44,7 +47,7 @@ PROBES  := $(if $(CUDA_LIB),$(BUILD)/tests/progs/cudart_static $(BUILD)/tests/pr
 UNIT    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
 SYSTEM  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/fake/*.c tests/shim/*.c \
            tests/fault/*.c tests/regress/*.c))
-SCRIPTS := $(wildcard tests/*/*.sh) scripts/check-exports scripts/check-layering
+SCRIPTS := $(wildcard tests/*/*.sh) scripts/check-exports scripts/check-layering scripts/check-map
 BENCH   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
 
 .DEFAULT_GOAL := all
@@ -111,6 +114,16 @@ $(BUILD)/tests/progs/%: $(BUILD)/obj/tests/shim/progs/%.o $(FAKELIBS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $< $(PROGRAM_LIBS)
 
+$(BUILD)/tests/random/program: $(RANDOM) $(FAKELIBS)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(RANDOM) $(PROGRAM_LIBS)
+
+$(BUILD)/tests/libs/%.so: $(BUILD)/obj/tests/shim/libs/%.o $(FAKELIBS)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -o $@ $< $(PROGRAM_LIBS)
+
 $(BUILD)/tests/progs/cudart_static: $(BUILD)/obj/tests/shim/cudart/probe.o
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -165,12 +178,14 @@ check: ## every test; under ten minutes on two cores
 	@$(MAKE) --no-print-directory -j$(shell nproc) check-built
 
 .PHONY: check-built tests
-tests: all $(PROGS) $(PROBES) $(UNIT) $(SYSTEM)
+tests: all $(PROGS) $(LIBS) $(PROBES) $(UNIT) $(SYSTEM)
 
 check-built: tests
 	@scripts/run-tests --build $(BUILD) $(UNIT) $(SYSTEM) $(SCRIPTS)
 
 check-long: check ## check, and what takes longer
+	@echo "  20000 random programs"
+	@VR_BUILD=$(BUILD) RANDOM_SEEDS=20000 bash tests/shim/random.sh
 	@$(MAKE) --no-print-directory asan
 	@$(MAKE) --no-print-directory ubsan
 	@$(MAKE) --no-print-directory tsan

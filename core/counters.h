@@ -25,8 +25,36 @@ enum vr_counter {
         VR_COUNTER_COUNT
 };
 
+/* What is counted about device memory, in one atomic block (memory calls have no exec). An
+ * allocation of the application is one of recycled, placed and forwarded; `would_recycle` comes on
+ * top. Names are those of the statistics. */
+#define VR_MEMORY_CALLS(X)                                                                         \
+    X(allocs_recycled) /* answered from a kept slice with memory */                                \
+    X(allocs_placed)   /* ours too, its memory made now */                                         \
+    X(allocs_forwarded)                                                                            \
+    X(frees)
+
+/* The driver's VMM calls that succeeded. */
+#define VR_VMM_CALLS(X)                                                                            \
+    X(create)                                                                                      \
+    X(map)                                                                                         \
+    X(unmap)                                                                                       \
+    X(set_access)                                                                                  \
+    X(release)
+
+enum vr_memory_counter {
+#define X(name) VR_COUNT_##name,
+    VR_MEMORY_CALLS(X)
+#undef X
+#define X(name) VR_COUNT_vmm_##name,
+        VR_VMM_CALLS(X)
+#undef X
+            VR_COUNT_would_recycle,
+    VR_MEMORY_COUNTER_COUNT
+};
+
 /* Why an update was forwarded although its values may have been the same. */
-#define VR_REFUSALS(X)                                                                             \
+#define VR_UPDATE_REFUSALS(X)                                                                      \
     X(unseen_exec, "its exec was not seen from instantiation on")                                  \
     X(device_launch, "its exec was instantiated for launch from the device")                       \
     X(device_updatable, "its node may be changed from the device")                                 \
@@ -38,12 +66,29 @@ enum vr_counter {
     X(trouble, "the driver is in trouble or may be called past us")                                \
     X(no_memory, "memory for its record is out")
 
+/* Why an allocation was left to the driver although its size is taken or was to be; no_memory, too.
+ * The first four are worth a warning. */
+#define VR_ALLOC_REFUSALS(X)                                                                       \
+    X(reserve_refused, "the driver reserves no address range for it")                              \
+    X(create_refused, "the driver makes no memory for the reserved range")                         \
+    X(map_refused, "the driver does not map memory into the reserved range")                       \
+    X(range_full, "the reserved range is used up")                                                 \
+    X(place_refused, "memory of ours cannot stand in for the driver's here")                       \
+    X(alloc_capture, "a capture forbids what it needs")                                            \
+    X(size_barred, "its size is a copy operand's or was exported")
+
+#define VR_REFUSALS(X)                                                                             \
+    VR_UPDATE_REFUSALS(X)                                                                          \
+    VR_ALLOC_REFUSALS(X)
+
 enum vr_refusal {
     VR_REFUSAL_NONE = -1,
 #define X(name, text) VR_REFUSAL_##name,
     VR_REFUSALS(X)
 #undef X
-        VR_REFUSAL_COUNT
+        VR_REFUSAL_COUNT,
+    VR_FIRST_ALLOC_REFUSAL = VR_REFUSAL_reserve_refused,
+    VR_LAST_WARNED_REFUSAL = VR_REFUSAL_range_full
 };
 
 /* Where an exec stands in its profile (profile.h). VR_PHASE_DEAD: the block has no exec now. */

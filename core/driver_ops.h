@@ -1,7 +1,7 @@
 /* driver_ops.h: all that core/ may ask of the world below. shim/driver_ops.c fills the table with
- * the driver, tests with functions of their own. Only read-only queries so far. No entry is called
- * with a lock of ours held; each may be called from any thread that is inside a call of the
- * application. */
+ * the driver, tests with functions of their own. Each may be called from any thread that is inside
+ * a call of the application. With a lock of ours held only free_memory, reserve, create, release,
+ * map, unmap and set_access are called: they wait for nobody and call nobody. */
 #ifndef VR_DRIVER_OPS_H
 #define VR_DRIVER_OPS_H
 
@@ -20,6 +20,31 @@ struct vr_driver_ops {
 
     /* The calling thread's current context; 0 when there is none. */
     enum vr_status (*current_context)(vr_handle *context);
+
+    /* ---- memory; `device` is a device ordinal, addresses are device addresses. VR_NO_MEMORY when
+     * the driver is out of memory, VR_REFUSED for any other refusal. ---- */
+
+    /* Bytes of one granule (cuMemGetAllocationGranularity, recommended), and the device's memory.
+     */
+    enum vr_status (*device_memory)(int device, size_t *granule, size_t *total);
+    /* Free bytes of the device as the driver sees them (cuMemGetInfo; the device's context is
+     * current). */
+    enum vr_status (*free_memory)(size_t *bytes);
+    enum vr_status (*reserve)(size_t bytes, size_t align, uint64_t *address);
+    enum vr_status (*unreserve)(uint64_t address, size_t bytes);
+    enum vr_status (*create)(int device, size_t bytes, uint64_t *memory);
+    enum vr_status (*release)(uint64_t memory);
+    enum vr_status (*map)(uint64_t address, size_t bytes, uint64_t memory);
+    enum vr_status (*unmap)(uint64_t address, size_t bytes);
+    /* Read and write for every device that may access plain device memory of `device`. */
+    enum vr_status (*set_access)(int device, uint64_t address, size_t bytes);
+    /* Whether memory of ours may stand in for plain memory of the device: the driver has the VMM
+     * calls, every device is P2P-capable with every other, no MPS, and (unless `eager`) no library
+     * that registers memory is loaded (NCCL, UCX, MPI, NVSHMEM, libfabric, gdrcopy). */
+    enum vr_status (*may_place)(int device, bool eager);
+    /* Waits as cuMemFree does: for all work of `context`. On VR_REFUSED *result is the driver's own
+     * code, which the application gets. */
+    enum vr_status (*drain)(vr_handle context, int *result);
 };
 
 #endif

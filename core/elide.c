@@ -5,6 +5,8 @@
  * Generation and epoch are read once, when the setter is asked about, and go into the record with
  * the parameters: whatever moves them during the driver's call leaves a record that is never
  * believed. */
+#include "shadow.h"
+#include "slots.h"
 #include "state_private.h"
 
 /* ---- before the driver's call ---- */
@@ -63,12 +65,12 @@ enum vr_answer vr_update_ask(struct vr_state *state, const struct vr_update *upd
         ticket->refusal = VR_REFUSAL_device_launch;
     else if (!atomic_load_explicit(&state->alive, memory_order_relaxed))
         ticket->refusal = VR_REFUSAL_trouble;
-    if (ticket->refusal != VR_REFUSAL_NONE || !state->elide)
+    if (ticket->refusal != VR_REFUSAL_NONE || !state->records)
         return VR_FORWARD;
 
-    ticket->epoch = atomic_load_explicit(&exec->epoch, memory_order_acquire);
+    ticket->epoch = vr_exec_epoch(exec);
     ticket->would_elide = holds_already(state, update, ticket);
-    if (!ticket->would_elide || state->options.mode != VR_MODE_ON)
+    if (!ticket->would_elide || !state->answers)
         return VR_FORWARD;
     vr_bump(&exec->counters.counter[VR_COUNT_updates_elided]);
     return VR_ANSWERED;
@@ -88,9 +90,45 @@ static bool never_elide(struct vr_state *state, const struct vr_node *record,
     return state->ops->node_updatable(record->node, &updatable) != VR_OK || updatable;
 }
 
+static enum vr_phase phase_of(const struct vr_exec *exec)
+{
+    return (enum vr_phase)atomic_load_explicit(&exec->counters.phase, memory_order_relaxed);
+}
+
+/* Fills the record. Returns the windows that say something else than before (all, when nobody wants
+ * to know); in observe mode, something else than if the sizes that recur had been taken. */
+static uint64_t fill(struct vr_state *state, struct vr_node *record, const struct vr_layout *layout,
+                     const struct vr_update *update, const struct vr_ticket *ticket)
+{
+    bool shadows = atomic_load_explicit(&state->shadows, memory_order_relaxed);
+    bool wanted = shadows || phase_of(ticket->exec) != VR_PHASE_DISABLED;
+    bool comparable = record->layout == layout && wanted;
+    uint64_t changed = 0;
+
+    if (record->layout != layout)
+        vr_slots_forget(record, &state->heap);
+    if (shadows)
+        comparable &= vr_shadow_keep(record, &state->heap);
+    if (comparable)
+        changed = vr_params_changed(layout, record->bytes, update);
+    vr_node_fill(record, layout, update, ticket->context);
+    if (shadows && record->shadow)
+        changed = vr_shadow_renew(record, state->allocations);
+    return comparable ? changed : VR_WINDOWS_ALL;
+}
+
+/* What has changed is looked at when the next launch is counted; while profiling, everything is. */
+static void mark_changed(const struct vr_state *state, struct vr_exec *exec, struct vr_node *record,
+                         uint64_t changed)
+{
+    record->changed |= changed;
+    if (changed && state->looks && phase_of(exec) == VR_PHASE_ACTIVE)
+        vr_node_queue(&exec->nodes, record);
+}
+
 /* Makes or renews the record. Returns why there is none to elide by. */
 static enum vr_refusal learn(struct vr_state *state, const struct vr_update *update,
-                             const struct vr_ticket *ticket)
+                             const struct vr_ticket *ticket, uint64_t *changed)
 {
     const struct vr_layout *layout;
     struct vr_node *record;
@@ -107,14 +145,16 @@ static enum vr_refusal learn(struct vr_state *state, const struct vr_update *upd
     record->never_elide = never_elide(state, record, ticket);
     record->generation = ticket->generation;
     record->epoch = ticket->epoch;
-    vr_node_fill(record, layout, update, ticket->context);
+    *changed = fill(state, record, layout, update, ticket);
     record->valid = true;
+    mark_changed(state, ticket->exec, record, *changed);
     return VR_REFUSAL_NONE;
 }
 
 /* The driver holds something else now, or we cannot know what. */
 static enum vr_refusal learn_answer(struct vr_state *state, const struct vr_update *update,
-                                    const struct vr_ticket *ticket, bool accepted)
+                                    const struct vr_ticket *ticket, bool accepted,
+                                    uint64_t *changed)
 {
     struct vr_node *record = vr_node_find(&ticket->exec->nodes, update->node);
 
@@ -123,21 +163,36 @@ static enum vr_refusal learn_answer(struct vr_state *state, const struct vr_upda
     if (!accepted || ticket->refusal == VR_REFUSAL_malformed ||
         ticket->refusal == VR_REFUSAL_context_unknown || !vr_state_alive(state))
         return VR_REFUSAL_NONE;
-    return learn(state, update, ticket);
+    return learn(state, update, ticket, changed);
+}
+
+/* Once sizes would have been taken, the addresses that the application passes say no longer what an
+ * update would have said. Then: whether the rest of it says what the node held. */
+static bool says_the_rest(const struct vr_update *update, const struct vr_ticket *ticket)
+{
+    const struct vr_node *record;
+
+    if (ticket->refusal != VR_REFUSAL_NONE)
+        return false;
+    record = vr_node_find(&ticket->exec->nodes, update->node);
+    return record && vr_node_alike(record, update, ticket->context);
 }
 
 void vr_update_told(struct vr_state *state, const struct vr_update *update,
                     const struct vr_ticket *ticket, bool accepted)
 {
     enum vr_refusal refusal = (enum vr_refusal)ticket->refusal, learnt = VR_REFUSAL_NONE;
+    bool shadows = atomic_load_explicit(&state->shadows, memory_order_relaxed);
+    bool would_elide = shadows ? says_the_rest(update, ticket) : ticket->would_elide;
     struct vr_exec *exec = ticket->exec;
+    uint64_t changed = VR_WINDOWS_ALL;
 
-    if (exec && !exec->device_launch && state->elide)
-        learnt = learn_answer(state, update, ticket, accepted);
+    if (exec && !exec->device_launch && state->records)
+        learnt = learn_answer(state, update, ticket, accepted, &changed);
     if (exec && accepted)
         vr_profile_setter(&exec->profile, &exec->counters.phase);
     vr_count(state, exec, accepted ? VR_COUNT_updates_forwarded : VR_COUNT_updates_failed);
-    if (accepted && ticket->would_elide)
+    if (accepted && would_elide && state->elide && !(shadows && changed))
         vr_count(state, exec, VR_COUNT_would_elide);
     vr_count_refusal(state, exec, learnt == VR_REFUSAL_NONE ? refusal : learnt);
 }

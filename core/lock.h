@@ -1,7 +1,8 @@
 /* lock.h: the one kind of lock core/ uses, and the order in which they may be taken: a thread that
  * holds a lock takes only locks of a higher rank. What is called under each is said at its rank;
- * nothing of the driver's or the application's ever is. Builds with VR_DEBUG_LOCKS (those under a
- * sanitizer are) check the order and abort; release builds carry nothing for it. */
+ * nothing of the application's ever is, and of the driver's only the VMM calls, which call nobody.
+ * Builds with VR_DEBUG_LOCKS (those under a sanitizer are) check the order and abort; release
+ * builds carry nothing for it. */
 #ifndef VR_LOCK_H
 #define VR_LOCK_H
 
@@ -12,9 +13,12 @@
 #endif
 
 enum vr_rank {
-    VR_RANK_SHARD = 1, /* an exec shard's table; the heap is called under it */
-    VR_RANK_POOL,      /* the execs' memory */
-    VR_RANK_LAYOUTS    /* parameter layouts; the heap is called under it */
+    VR_RANK_SHARD = 1,  /* an exec shard's table; the heap is called under it */
+    VR_RANK_POOL,       /* the execs' memory */
+    VR_RANK_LAYOUTS,    /* parameter layouts; the heap is called under it */
+    VR_RANK_SIZES,      /* which sizes are taken; the heap is called under it */
+    VR_RANK_ARENA,      /* a device's slices; the heap and the driver's VMM calls under it */
+    VR_RANK_ALLOCATIONS /* the table of allocations; the heap is called under it */
 };
 
 struct vr_lock {

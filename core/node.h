@@ -12,6 +12,8 @@
 /* How parameters were passed. A change of form or size counts as a change. */
 enum vr_form { VR_FORM_NONE, VR_FORM_POINTERS, VR_FORM_PACKED };
 
+struct vr_slots;
+
 struct vr_node {
     vr_handle node;
     UT_hash_handle hh; /* in vr_exec.nodes, by `node` */
@@ -20,11 +22,16 @@ struct vr_node {
     struct vr_code code;
     vr_handle context; /* for VR_CODE_KERNEL, else 0 */
     const struct vr_layout *layout;
-    size_t packed_bytes; /* of the packed form, as passed */
+    size_t packed_bytes;         /* of the packed form, as passed */
+    uint64_t changed;            /* windows (params.h) that differ from the last look (slots.h) */
+    struct vr_slots *slots;      /* what the profile is learning; NULL: nothing */
+    struct vr_node *next_queued; /* in vr_nodes.queue */
+    unsigned char *shadow;       /* of `bytes` (shadow.h); NULL: the same bytes */
     struct vr_geometry geometry;
     uint32_t room;    /* of `bytes` */
     uint8_t form;     /* enum vr_form */
     bool valid;       /* false after a failed setter, or one we could not read */
+    bool queued;      /* is in vr_nodes.queue */
     bool never_elide; /* device-updatable, or the driver would not say; asked at `generation` */
     _Alignas(8) unsigned char bytes[]; /* packed parameters; padding is zero */
 };
@@ -43,7 +50,20 @@ static inline void vr_node_prefetch(const struct vr_node *record)
  * guess. */
 struct vr_nodes {
     struct vr_node *table, *last;
+    struct vr_node *queue; /* to be looked at when the next launch is counted */
 };
+
+static inline void vr_node_queue(struct vr_nodes *nodes, struct vr_node *record)
+{
+    if (record->queued)
+        return;
+    record->queued = true;
+    record->next_queued = nodes->queue;
+    nodes->queue = record;
+}
+
+/* Empties the queue; returns what was in it, linked by `next_queued`. */
+struct vr_node *vr_nodes_unqueue(struct vr_nodes *nodes);
 
 /* The record of `node`, or NULL. */
 struct vr_node *vr_node_search(struct vr_nodes *nodes, vr_handle node);
@@ -66,7 +86,8 @@ static inline bool vr_geometry_equal(const struct vr_geometry *a, const struct v
            memcmp(a->block + 1, b->block + 1, 8) == 0 && a->shared_bytes == b->shared_bytes;
 }
 
-static inline bool vr_node_params_equal(const struct vr_node *record, const struct vr_update *update)
+static inline bool vr_node_params_equal(const struct vr_node *record,
+                                        const struct vr_update *update)
 {
     switch ((enum vr_form)record->form) {
     case VR_FORM_POINTERS:
@@ -80,9 +101,13 @@ static inline bool vr_node_params_equal(const struct vr_node *record, const stru
     return !update->params && !update->packed;
 }
 
+/* Whether they say the same but for the values of parameters. */
+bool vr_node_alike(const struct vr_node *record, const struct vr_update *update, vr_handle context);
+
 /* Whether the record and an update say the same in every byte: code, context, geometry, parameters.
  */
-static inline bool vr_node_equal(const struct vr_node *record, const struct vr_update *update, vr_handle context)
+static inline bool vr_node_equal(const struct vr_node *record, const struct vr_update *update,
+                                 vr_handle context)
 {
     return record->code.handle == update->code.handle && record->code.kind == update->code.kind &&
            record->context == context && vr_geometry_equal(&record->geometry, &update->geometry) &&

@@ -35,6 +35,13 @@ static const struct word levels[] = {
     {NULL, 0},
 };
 
+static const struct word backings[] = {
+    {"learned", VR_BACKING_LEARNED},
+    {"eager", VR_BACKING_EAGER},
+    {"off", VR_BACKING_OFF},
+    {NULL, 0},
+};
+
 static bool find_word(const struct word *words, const char *text, int *value)
 {
     for (; words->text; words++) {
@@ -171,6 +178,67 @@ static const char *parse_report(row_t row, const char *value, const char *progra
     return parse_switch(row, value, &out->report);
 }
 
+static const char *parse_free_sync(row_t row, const char *value, const char *program,
+                                   struct vr_options *out)
+{
+    return parse_switch(row, value, &out->free_sync);
+}
+
+static const char *parse_backing(row_t row, const char *value, const char *program,
+                                 struct vr_options *out)
+{
+    int backing;
+
+    if (!find_word(backings, value, &backing))
+        return row->fallback;
+    out->backing = (enum vr_backing)backing;
+    return NULL;
+}
+
+/* Digits, then K, M, G or nothing; or "auto", where that is the default. */
+static const char *parse_size(row_t row, const char *value, uint64_t *out)
+{
+    uint64_t number = 0;
+    size_t digits = strspn(value, "0123456789");
+    const char *suffix = value + digits;
+    unsigned shift = 0;
+
+    if (strcmp(value, row->fallback) == 0 && !digits) {
+        *out = VR_SIZE_AUTO;
+        return NULL;
+    }
+    if (*suffix)
+        shift = *suffix == 'K' ? 10 : *suffix == 'M' ? 20 : *suffix == 'G' ? 30 : 64;
+    if (!digits || shift == 64 || (*suffix && suffix[1]))
+        return row->fallback;
+    for (size_t i = 0; i < digits; i++)
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(value[i] - '0'), &number))
+            return row->fallback;
+    if (number > VR_SIZE_AUTO >> shift || number << shift == VR_SIZE_AUTO)
+        return row->fallback;
+    *out = number << shift;
+    return NULL;
+}
+
+static const char *parse_reserve(row_t row, const char *value, const char *program,
+                                 struct vr_options *out)
+{
+    return parse_size(row, value, &out->reserve);
+}
+
+static const char *parse_min_size(row_t row, const char *value, const char *program,
+                                  struct vr_options *out)
+{
+    return parse_size(row, value, &out->min_size);
+}
+
+static const char *parse_keep_bytes(row_t row, const char *value, const char *program,
+                                    struct vr_options *out)
+{
+    return parse_size(row, value, &out->keep_bytes);
+}
+
 static const char *parse_path(row_t row, const char *value, char out[VR_PATH_BYTES])
 {
     size_t length = strnlen(value, VR_PATH_BYTES);
@@ -222,10 +290,25 @@ static const struct vr_option table[] = {
     {"VAREMAP", "mode", "on", 0, 0,
      "on, observe (report what could be saved, change nothing) or off; also 1 true yes 0 false no",
      parse_mode},
-    {"VAREMAP_RUNGS", "list", "elide", 0, 0,
-     "ways to avoid an update that may be used, or none: elide", parse_rungs},
+    {"VAREMAP_RUNGS", "list", "elide,recycle", 0, 0,
+     "ways to avoid an update that may be used, or none: elide, recycle", parse_rungs},
     {"VAREMAP_PROFILE_LAUNCHES", "number", "3", 2, 1000,
      "successful launches of an exec to profile before its nodes are judged", parse_launches},
+    {"VAREMAP_BACKING", "word", "learned", 0, 0,
+     "which allocations are placed in the reserved range: learned (sizes seen to recur), eager "
+     "(all from VAREMAP_MIN_SIZE on), off",
+     parse_backing},
+    {"VAREMAP_RESERVE", "size", "auto", 0, 0,
+     "bytes of address range to reserve per device; halved until the driver accepts",
+     parse_reserve},
+    {"VAREMAP_MIN_SIZE", "size", "64K", 0, 0,
+     "the smallest allocation that is placed under VAREMAP_BACKING=eager", parse_min_size},
+    {"VAREMAP_KEEP_BYTES", "size", "auto", 0, 0,
+     "cap on the device memory that is kept for reuse; auto: the program's own peak is the bound",
+     parse_keep_bytes},
+    {"VAREMAP_FREE_SYNC", "switch", "1", 0, 0,
+     "1: cuMemFree waits for the context's work, as the driver's does; 0: it does not wait",
+     parse_free_sync},
     {"VAREMAP_LOG", "level", "error", 0, 0, "error, warn, info or debug", parse_level},
     {"VAREMAP_LOG_FILE", "file", "stderr", 0, 0,
      "where log lines go; %p stands for the process id, %h for the host", parse_log_file},

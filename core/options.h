@@ -11,7 +11,9 @@
 #define VR_OPTION_PROBLEMS 16
 
 /* Ways to avoid an update that exist; bits of vr_options.rungs. X(NAME, name in VAREMAP_RUNGS) */
-#define VR_RUNGS(X) X(ELIDE, "elide")
+#define VR_RUNGS(X)                                                                                \
+    X(ELIDE, "elide")                                                                              \
+    X(RECYCLE, "recycle")
 
 enum vr_rung_index {
 #define X(id, name) VR_RUNG_INDEX_##id,
@@ -26,6 +28,13 @@ enum vr_rung {
 #undef X
 };
 
+/* Which allocations are placed in our reservation: sizes that the profile has seen recur, all from
+ * min_size on, none. */
+enum vr_backing { VR_BACKING_LEARNED, VR_BACKING_EAGER, VR_BACKING_OFF };
+
+/* The value of a size that says "auto". */
+#define VR_SIZE_AUTO UINT64_MAX
+
 struct vr_option_problem {
     const char *name; /* of the variable; static text */
     const char *used; /* what is used instead; static text */
@@ -37,6 +46,11 @@ struct vr_options {
     bool excluded; /* mode is off because of VAREMAP_ONLY or VAREMAP_SKIP */
     uint32_t rungs;
     uint32_t profile_launches;
+    enum vr_backing backing;
+    uint64_t reserve;    /* bytes of address range per device, or VR_SIZE_AUTO */
+    uint64_t min_size;   /* smallest allocation that is placed under VR_BACKING_EAGER */
+    uint64_t keep_bytes; /* cap on memory kept for reuse, or VR_SIZE_AUTO: none of its own */
+    bool free_sync;      /* a free waits for the work of its context, as the driver's does */
     enum vr_log_level log;
     bool stats_signal, report;
     char log_file[VR_PATH_BYTES];   /* empty: stderr; %p and %h not yet expanded */

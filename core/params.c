@@ -265,16 +265,51 @@ bool vr_packed_equal(const struct vr_layout *layout, const unsigned char *bytes,
     return true;
 }
 
-void vr_params_copy(const struct vr_layout *layout, unsigned char *bytes,
-                    const struct vr_update *update)
+static inline const unsigned char *param_at(const struct vr_layout *layout,
+                                            const struct vr_update *update, uint32_t index)
 {
     const unsigned char *packed = update->packed;
 
-    for (uint32_t i = 0; i < layout->count; i++) {
+    return packed ? packed + layout->param[index].offset : update->params[index];
+}
+
+static uint64_t windows_of(const struct vr_param *param)
+{
+    size_t last = (param->offset + param->bytes - 1) / 8;
+    uint64_t windows = 0;
+
+    for (size_t window = param->offset / 8; window <= last; window++)
+        windows |= vr_window_bit(window);
+    return windows;
+}
+
+uint64_t vr_params_changed(const struct vr_layout *layout, const unsigned char *bytes,
+                           const struct vr_update *update)
+{
+    uint64_t windows = 0;
+    uint32_t i = 0;
+
+    for (; i < layout->words; i++)
+        if (memcmp(bytes + 8 * (size_t)i, param_at(layout, update, i), 8) != 0)
+            windows |= vr_window_bit(i);
+    for (; i < layout->count; i++) {
         const struct vr_param *param = &layout->param[i];
-        memcpy(bytes + param->offset, packed ? packed + param->offset : update->params[i],
-               param->bytes);
+        if (differ(bytes + param->offset, param_at(layout, update, i), param->bytes))
+            windows |= windows_of(param);
     }
+    return windows;
+}
+
+void vr_params_copy(const struct vr_layout *layout, unsigned char *bytes,
+                    const struct vr_update *update)
+{
+    uint32_t i = 0;
+
+    for (; i < layout->words; i++)
+        memcpy(bytes + 8 * (size_t)i, param_at(layout, update, i), 8);
+    for (; i < layout->count; i++)
+        memcpy(bytes + layout->param[i].offset, param_at(layout, update, i),
+               layout->param[i].bytes);
 }
 
 const char *vr_layouts_check(const struct vr_layouts *layouts)

@@ -43,8 +43,8 @@ enum vr_status vr_layout_of(struct vr_layouts *layouts, struct vr_heap *heap,
                             const struct vr_driver_ops *ops, struct vr_code code,
                             uint64_t generation, const struct vr_layout **out);
 
-/* Whether the parameters come in exactly one complete form. A kernel without parameters must be given
- * none: otherwise the driver and the application do not mean the same kernel. */
+/* Whether the parameters come in exactly one complete form. A kernel without parameters must be
+ * given none: otherwise the driver and the application do not mean the same kernel. */
 bool vr_params_readable(const struct vr_layout *layout, const struct vr_update *update);
 
 /* Whether every parameter, given by pointers, equals the one in `bytes` (packed, layout->extent
@@ -55,6 +55,19 @@ bool vr_params_equal(const struct vr_layout *layout, const unsigned char *bytes,
 /* The same for parameters given packed, in a buffer that covers them; padding does not count. */
 bool vr_packed_equal(const struct vr_layout *layout, const unsigned char *bytes,
                      const unsigned char *packed);
+
+/* Packed parameters are also seen as windows: aligned pieces of 8 bytes. A set of windows is a
+ * word; its last bit stands for all from the 64th on. */
+#define VR_WINDOWS_ALL UINT64_MAX
+
+static inline uint64_t vr_window_bit(size_t window)
+{
+    return UINT64_C(1) << (window < 63 ? window : 63);
+}
+
+/* The windows in which parameters, which must be readable, differ from `bytes`. */
+uint64_t vr_params_changed(const struct vr_layout *layout, const unsigned char *bytes,
+                           const struct vr_update *update);
 
 /* Copies the parameters, which must be readable, to their places in `bytes`. */
 void vr_params_copy(const struct vr_layout *layout, unsigned char *bytes,

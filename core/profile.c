@@ -13,16 +13,18 @@ void vr_profile_begin(struct vr_profile *profile, _Atomic int *phase)
     enter(profile, phase, VR_PHASE_PROFILING);
 }
 
-void vr_profile_launched(struct vr_profile *profile, _Atomic int *phase, uint32_t needed,
+bool vr_profile_launched(struct vr_profile *profile, _Atomic int *phase, uint32_t needed,
                          bool useful)
 {
+    profile->clock++;
     if (profile->suspended)
-        return;
+        return false;
     switch (atomic_load_explicit(phase, memory_order_relaxed)) {
     case VR_PHASE_PROFILING:
-        if (++profile->launches >= needed)
-            enter(profile, phase, useful ? VR_PHASE_ACTIVE : VR_PHASE_DISABLED);
-        break;
+        if (++profile->launches < needed)
+            break;
+        enter(profile, phase, useful ? VR_PHASE_ACTIVE : VR_PHASE_DISABLED);
+        return true;
     case VR_PHASE_DISABLED:
         if (profile->retry <= VR_RETRY_LAST && ++profile->launches >= 1u << profile->retry) {
             profile->retry++;
@@ -30,12 +32,14 @@ void vr_profile_launched(struct vr_profile *profile, _Atomic int *phase, uint32_
         }
         break;
     }
+    return false;
 }
 
 void vr_profile_setter(struct vr_profile *profile, _Atomic int *phase)
 {
-    if (!profile->suspended)
+    if (profile->begun && !profile->suspended)
         return;
+    profile->begun = true;
     profile->suspended = false;
     enter(profile, phase, VR_PHASE_PROFILING);
 }

@@ -16,8 +16,10 @@
 #define VR_RETRY_LAST  20
 
 struct vr_profile {
+    uint32_t clock;    /* successful launches ever */
     uint32_t launches; /* successful ones since this phase began */
     uint8_t retry;     /* k */
+    bool begun;        /* there was an accepted setter: before it there is nothing to profile */
     bool suspended;    /* by an ExecUpdate: nothing is counted until the next accepted setter */
 };
 
@@ -26,11 +28,11 @@ void vr_profile_begin(struct vr_profile *profile, _Atomic int *phase);
 
 /* A launch has succeeded (others are neither counted nor observed). `needed` is the number to
  * profile; `useful` tells whether a node can use a rung beyond elide, and is looked at when the
- * needed-th launch is counted. */
-void vr_profile_launched(struct vr_profile *profile, _Atomic int *phase, uint32_t needed,
+ * needed-th launch is counted. True when that launch has ended the profiling. */
+bool vr_profile_launched(struct vr_profile *profile, _Atomic int *phase, uint32_t needed,
                          bool useful);
 
-/* A node setter was accepted. */
+/* A node setter was accepted. The first one begins the profile anew. */
 void vr_profile_setter(struct vr_profile *profile, _Atomic int *phase);
 
 /* An ExecUpdate was accepted: what was learnt is void. */

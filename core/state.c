@@ -1,23 +1,39 @@
 /* state.c: the calls that shim/ makes, but for setters (elide.c) and statistics (stats.c), and
  * their counting. Owns struct vr_state's life; must not know what makes an update superfluous. */
+#include "recycle.h"
+#include "slots.h"
 #include "state_private.h"
 
 #include <sys/mman.h>
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/lsan_interface.h>
-#endif
 
 /* ---- life ---- */
 
-/* The leak checker finds the heap blocks that hang on the state only if told of its mapping. */
+/* The leak checker of a program built with a sanitizer does not look into mappings by itself, and
+ * would call the heap blocks that hang on the state leaks of the program. Weak: absent without a
+ * sanitizer. */
+void __lsan_register_root_region(const void *begin, size_t bytes) __attribute__((weak));
+void __lsan_unregister_root_region(const void *begin, size_t bytes) __attribute__((weak));
+
 static void tell_leak_checker(const struct vr_state *state, bool begins)
 {
-#ifdef __SANITIZE_ADDRESS__
-    if (begins)
+    if (begins && __lsan_register_root_region)
         __lsan_register_root_region(state, sizeof *state);
-    else
+    else if (!begins && __lsan_unregister_root_region)
         __lsan_unregister_root_region(state, sizeof *state);
-#endif
+}
+
+/* What the options ask for. */
+static void set_ways(struct vr_state *state)
+{
+    const struct vr_options *options = &state->options;
+    bool on = options->mode != VR_MODE_OFF;
+
+    state->elide = on && options->rungs & VR_RUNG_ELIDE;
+    state->answers = state->elide && options->mode == VR_MODE_ON;
+    state->looks = on && options->rungs & VR_RUNG_RECYCLE && options->backing != VR_BACKING_OFF;
+    state->records = state->elide || state->looks;
+    atomic_init(&state->shadows, state->looks && options->mode == VR_MODE_OBSERVE &&
+                                     options->backing == VR_BACKING_EAGER);
 }
 
 struct vr_state *vr_state_new(const struct vr_driver_ops *ops, const struct vr_options *options)
@@ -30,18 +46,27 @@ struct vr_state *vr_state_new(const struct vr_driver_ops *ops, const struct vr_o
     tell_leak_checker(state, true);
     state->ops = ops;
     state->options = *options;
-    state->elide = options->mode != VR_MODE_OFF && options->rungs & VR_RUNG_ELIDE;
+    set_ways(state);
     vr_log_init(&state->log, options->log, state->options.log_file);
     vr_layouts_init(&state->layouts);
     vr_track_init(&state->track);
     /* 0 is no generation: a record that was never filled has it. */
     atomic_init(&state->code_generation, 1);
     atomic_init(&state->alive, true);
-    return state;
+    state->allocations = vr_allocations_new(&state->heap);
+    state->sizes = vr_sizes_new(&state->heap, ops, &state->options);
+    state->recycler = vr_recycler_new(&state->heap, options);
+    if (state->allocations && state->sizes && state->recycler)
+        return state;
+    vr_state_free(state);
+    return NULL;
 }
 
 void vr_state_free(struct vr_state *state)
 {
+    vr_recycler_free(state->recycler, &state->heap);
+    vr_sizes_free(state->sizes, &state->heap);
+    vr_allocations_free(state->allocations, &state->heap);
     vr_track_free(&state->track, &state->heap);
     vr_layouts_free(&state->layouts, &state->heap);
     tell_leak_checker(state, false);
@@ -64,6 +89,12 @@ const char *vr_state_check(struct vr_state *state)
 
     if (!broken)
         broken = vr_layouts_check(&state->layouts);
+    if (!broken)
+        broken = vr_allocations_check(state->allocations);
+    if (!broken)
+        broken = vr_sizes_check(state->sizes);
+    if (!broken)
+        broken = vr_recycler_check(state);
     if (!broken && !atomic_load(&state->heap.blocks) != !atomic_load(&state->heap.bytes))
         broken = "heap blocks and bytes do not agree";
     return broken;
@@ -86,6 +117,9 @@ void vr_count_refusal(struct vr_state *state, struct vr_exec *exec, enum vr_refu
         VR_REFUSALS(X)
 #undef X
     };
+    bool allocation = (int)refusal >= VR_FIRST_ALLOC_REFUSAL;
+    bool warned = allocation && (int)refusal <= VR_LAST_WARNED_REFUSAL;
+    enum vr_log_level level = warned ? VR_LOG_WARN : VR_LOG_INFO;
 
     if (refusal == VR_REFUSAL_NONE)
         return;
@@ -93,9 +127,9 @@ void vr_count_refusal(struct vr_state *state, struct vr_exec *exec, enum vr_refu
         vr_bump(&exec->counters.refusal[refusal]);
     else
         vr_bump_shared(&state->track.unseen.refusal[refusal]);
-    if (vr_log_first(&state->log, VR_LOG_INFO, (unsigned)refusal))
-        vr_log_line(&state->log, VR_LOG_INFO, "an update is forwarded: %s; more are only counted",
-                    reasons[refusal]);
+    if (vr_log_first(&state->log, level, (unsigned)refusal))
+        vr_log_line(&state->log, level, "%s is forwarded: %s; more are only counted",
+                    allocation ? "an allocation" : "an update", reasons[refusal]);
 }
 
 /* ---- execs ---- */
@@ -134,13 +168,15 @@ void vr_exec_changed(struct vr_state *state, vr_handle handle, enum vr_change ch
     /* A call that failed may have changed part of the exec. */
     vr_exec_forget(exec);
     if (change == VR_CHANGE_GRAPH)
-        atomic_store_explicit(&exec->mixed, true, memory_order_relaxed);
+        vr_track_mix(&state->track, exec);
     if (!accepted)
         return;
-    if (change == VR_CHANGE_GRAPH)
-        vr_profile_replaced(&exec->profile, &exec->counters.phase);
-    else
+    if (change != VR_CHANGE_GRAPH) {
         vr_profile_setter(&exec->profile, &exec->counters.phase);
+        return;
+    }
+    vr_profile_replaced(&exec->profile, &exec->counters.phase);
+    vr_slots_settle(&exec->nodes, &state->heap, false);
 }
 
 void vr_code_changed(struct vr_state *state)
@@ -153,24 +189,7 @@ void vr_graph_gone(struct vr_state *state, vr_handle graph)
     vr_track_graph_gone(&state->track, graph);
 }
 
-/* ---- launches and errors ---- */
-
-/* Whether a node of the exec can use a rung beyond elide: there is none yet. */
-static bool can_gain(const struct vr_exec *exec)
-{
-    (void)exec;
-    return false;
-}
-
-void vr_launch_told(struct vr_state *state, vr_handle handle, bool accepted)
-{
-    struct vr_exec *exec = vr_track_find(&state->track, handle);
-
-    vr_count(state, exec, accepted ? VR_COUNT_launches : VR_COUNT_launches_failed);
-    if (exec && accepted)
-        vr_profile_launched(&exec->profile, &exec->counters.phase, state->options.profile_launches,
-                            can_gain(exec));
-}
+/* ---- errors ---- */
 
 void vr_trouble_seen(struct vr_state *state, enum vr_trouble trouble)
 {

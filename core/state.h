@@ -121,7 +121,8 @@ enum vr_trouble {
                          * updates may pass us: forward everything from now on */
 };
 void vr_trouble_seen(struct vr_state *state, enum vr_trouble trouble);
-/* False once trouble was seen: every update is then forwarded, and still counted. One relaxed load. */
+/* False once trouble was seen: every update is then forwarded, and still counted. One relaxed load.
+ */
 bool vr_state_alive(const struct vr_state *state);
 
 /* ---- statistics ---- */

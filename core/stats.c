@@ -1,5 +1,6 @@
 /* stats.c: writes the counters, for programs (JSON, schema 1) and for people. Reads the state
  * without a lock, without the heap and without stdio, so that a signal handler may call it. */
+#include "recycle.h"
 #include "state_private.h"
 
 #include <limits.h>
@@ -98,13 +99,49 @@ static void put_identity(struct vr_text *text, const struct vr_state *state, int
     number(text, false, "cuda_driver", (uint64_t)cuda_driver);
 }
 
-static void put_calls(struct vr_text *text, const struct vr_totals *totals)
+static const char *const memory_call_names[] = {
+#define X(name) #name,
+    VR_MEMORY_CALLS(X)
+#undef X
+};
+
+static const char *const vmm_names[] = {
+#define X(name) #name,
+    VR_VMM_CALLS(X)
+#undef X
+};
+
+#define COUNT_OF(names) ((int)(sizeof(names) / sizeof *(names)))
+
+static uint64_t allocs(const struct vr_memory_totals *memory)
+{
+    return memory->counter[VR_COUNT_allocs_recycled] + memory->counter[VR_COUNT_allocs_placed] +
+           memory->counter[VR_COUNT_allocs_forwarded];
+}
+
+static void put_calls(struct vr_text *text, const struct vr_totals *totals,
+                      const struct vr_memory_totals *memory)
 {
     vr_text_put(text, "},\n  \"calls\": {");
     number(text, true, "updates", updates(totals));
     for (int i = 0; i < VR_COUNTER_COUNT; i++)
         if (i != VR_COUNT_would_elide)
             number(text, false, counter_names[i], totals->counter[i]);
+    number(text, false, "allocs", allocs(memory));
+    for (int i = 0; i < COUNT_OF(memory_call_names); i++)
+        number(text, false, memory_call_names[i], memory->counter[i]);
+}
+
+static void put_memory(struct vr_text *text, const struct vr_memory_totals *memory)
+{
+    vr_text_put(text, "},\n  \"memory\": {");
+    number(text, true, "reserved_bytes", memory->reserved_bytes);
+    number(text, false, "mapped_bytes", memory->mapped_bytes);
+    number(text, false, "kept_bytes", memory->kept_bytes);
+    number(text, false, "slices", memory->slices);
+    vr_text_put(text, "},\n  \"vmm\": {");
+    for (int i = 0; i < COUNT_OF(vmm_names); i++)
+        number(text, i == 0, vmm_names[i], memory->counter[VR_COUNT_vmm_create + i]);
 }
 
 static void put_execs(struct vr_text *text, const struct vr_totals *totals)
@@ -135,17 +172,21 @@ enum vr_status vr_stats_write(struct vr_state *state, const struct vr_doors *doo
 {
     char buffer[2048];
     struct vr_text text = vr_text_over(buffer, sizeof buffer, fd);
+    struct vr_memory_totals memory;
     struct vr_totals totals;
 
     vr_track_sum(&state->track, &totals);
+    vr_recycler_sum(state->recycler, &memory);
     put_identity(&text, state, doors->cuda_driver);
-    put_calls(&text, &totals);
+    put_calls(&text, &totals, &memory);
     put_execs(&text, &totals);
     put_refusals(&text, &totals);
+    put_memory(&text, &memory);
     put_doors(&text, doors);
     if (state->options.mode == VR_MODE_OBSERVE) {
         vr_text_put(&text, "},\n  \"would\": {");
         number(&text, true, "updates_elided", totals.counter[VR_COUNT_would_elide]);
+        number(&text, false, "allocs_recycled", memory.counter[VR_COUNT_would_recycle]);
     }
     vr_text_put(&text, "}\n}\n");
     return vr_text_flush(&text) ? VR_OK : VR_REFUSED;
@@ -178,14 +219,33 @@ static void put_share(struct vr_text *text, const char *name, uint64_t part, uin
     line(text, name, part, note);
 }
 
+/* Nothing for a program that does not allocate. */
+static void put_allocs(struct vr_text *text, const struct vr_memory_totals *memory, bool observe)
+{
+    uint64_t recycled =
+        memory->counter[observe ? VR_COUNT_would_recycle : VR_COUNT_allocs_recycled];
+
+    if (!allocs(memory))
+        return;
+    line(text, "device allocations", allocs(memory), "");
+    put_share(text, observe ? "would use kept memory" : "answered from kept memory", recycled,
+              allocs(memory));
+    if (!observe)
+        line(text, "placed in new memory", memory->counter[VR_COUNT_allocs_placed], "");
+    line(text, "made by the driver", memory->counter[VR_COUNT_allocs_forwarded], "");
+    line(text, "frees", memory->counter[VR_COUNT_frees], "");
+}
+
 enum vr_status vr_stats_report(struct vr_state *state, const struct vr_doors *doors, int fd)
 {
     bool observe = state->options.mode == VR_MODE_OBSERVE;
     char buffer[2048], path[PATH_MAX];
     struct vr_text text = vr_text_over(buffer, sizeof buffer, fd);
+    struct vr_memory_totals memory;
     struct vr_totals totals;
 
     vr_track_sum(&state->track, &totals);
+    vr_recycler_sum(state->recycler, &memory);
     find_program(path);
     vr_text_format(&text, "varemap %s, mode %s, driver %d: %s (pid %d)\n", VR_VERSION,
                    vr_mode_name(state->options.mode), doors->cuda_driver, path, (int)getpid());
@@ -200,6 +260,7 @@ enum vr_status vr_stats_report(struct vr_state *state, const struct vr_doors *do
     line(&text, "failed", totals.counter[VR_COUNT_updates_failed], "");
     line(&text, "graph launches", totals.counter[VR_COUNT_launches], "");
     line(&text, "executable graphs seen", totals.execs_seen, "");
+    put_allocs(&text, &memory, observe);
     for (int i = 0; i < VR_REFUSAL_COUNT; i++)
         if (totals.refusal[i])
             line(&text, refusal_names[i], totals.refusal[i], refusal_texts[i]);

@@ -164,25 +164,29 @@ static bool write_all(int fd, const char *bytes, size_t count)
     return true;
 }
 
-/* A reader that went away must cost the application nothing: SIGPIPE is held back during the write,
- * and the one that the write itself raised is taken away, unless the application had one pending
- * already. */
+/* A reader that went away, or a file size limit, must cost the application nothing: the signals
+ * that a write can raise are held back meanwhile, and one that it did raise is taken away, unless
+ * the application had one pending already. */
 bool vr_write_all(int fd, const void *bytes, size_t count)
 {
     int saved_errno = errno;
-    sigset_t pipe_only, before, pending;
+    sigset_t raised, before, pending;
 
-    sigemptyset(&pipe_only);
-    sigaddset(&pipe_only, SIGPIPE);
+    sigemptyset(&raised);
+    sigaddset(&raised, SIGPIPE);
+    sigaddset(&raised, SIGXFSZ);
     sigpending(&pending);
-    bool had_one = sigismember(&pending, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    pthread_sigmask(SIG_BLOCK, &raised, &before);
 
     bool done = write_all(fd, bytes, count);
+    int signal = done ? 0 : errno == EPIPE ? SIGPIPE : errno == EFBIG ? SIGXFSZ : 0;
 
-    if (!done && errno == EPIPE && !had_one) {
+    if (signal && !sigismember(&pending, signal)) {
         const struct timespec at_once = {0};
-        while (sigtimedwait(&pipe_only, NULL, &at_once) < 0 && errno == EINTR)
+        sigset_t one;
+        sigemptyset(&one);
+        sigaddset(&one, signal);
+        while (sigtimedwait(&one, NULL, &at_once) < 0 && errno == EINTR)
             ;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -37,6 +37,11 @@ static struct vr_exec *add_to_pool(struct vr_track *track, struct vr_heap *heap)
     return exec;
 }
 
+static _Atomic uint64_t *ends_of(struct vr_track *track, vr_handle graph)
+{
+    return &track->graph_ends[vr_hash_bytes(&graph, sizeof graph) % VR_GRAPH_BUCKETS];
+}
+
 static struct vr_exec *begin_exec(struct vr_track *track, struct vr_heap *heap, vr_handle handle,
                                   const struct vr_exec_origin *origin)
 {
@@ -48,9 +53,8 @@ static struct vr_exec *begin_exec(struct vr_track *track, struct vr_heap *heap, 
         return NULL;
     exec->handle = handle;
     exec->generation = atomic_fetch_add_explicit(&track->generations, 1, memory_order_relaxed) + 1;
-    exec->graph = origin->graph;
+    atomic_store_explicit(&exec->graph_ends, ends_of(track, origin->graph), memory_order_release);
     exec->device_launch = origin->device_launch;
-    atomic_store_explicit(&exec->mixed, false, memory_order_relaxed);
     vr_profile_begin(&exec->profile, &exec->counters.phase);
     return exec;
 }
@@ -177,14 +181,15 @@ void vr_track_restore(struct vr_track *track, struct vr_heap *heap, struct vr_ex
 
 void vr_track_graph_gone(struct vr_track *track, vr_handle graph)
 {
-    for (int i = 0; i < VR_SHARDS; i++) {
-        struct vr_shard *shard = &track->shard[i];
-        vr_lock_take(&shard->lock);
-        for (struct vr_exec *exec = shard->execs; exec; exec = exec->hh.next)
-            if (exec->graph == graph || atomic_load_explicit(&exec->mixed, memory_order_relaxed))
-                vr_exec_forget(exec);
-        vr_lock_drop(&shard->lock);
-    }
+    /* In this order: the ends of any graph are never fewer than those of one. */
+    atomic_fetch_add_explicit(&track->any_graph_ends, 1, memory_order_acq_rel);
+    atomic_fetch_add_explicit(ends_of(track, graph), 1, memory_order_acq_rel);
+}
+
+void vr_track_mix(struct vr_track *track, struct vr_exec *exec)
+{
+    vr_exec_forget(exec);
+    atomic_store_explicit(&exec->graph_ends, &track->any_graph_ends, memory_order_release);
 }
 
 static void free_pool(struct vr_track *track, struct vr_heap *heap)
@@ -230,7 +235,7 @@ static const char *check_exec(struct vr_track *track, struct vr_shard *shard, st
         return "a live exec is in no phase";
     if (exec->device_launch && exec->nodes.table)
         return "an exec for device launch has node records";
-    return vr_nodes_check(&exec->nodes, code_generation, atomic_load(&exec->epoch));
+    return vr_nodes_check(&exec->nodes, code_generation, vr_exec_epoch(exec));
 }
 
 const char *vr_track_check(struct vr_track *track, uint64_t code_generation)

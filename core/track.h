@@ -15,20 +15,24 @@
 #include "node.h"
 #include "profile.h"
 
-#define VR_SHARD_BITS 6
-#define VR_SHARDS     (1 << VR_SHARD_BITS)
-#define VR_RECENT     1024
+#define VR_SHARD_BITS    6
+#define VR_SHARDS        (1 << VR_SHARD_BITS)
+#define VR_RECENT        1024
+#define VR_GRAPH_BUCKETS 1024
 
 struct vr_exec {
     /* The handle, while the exec is in its table; else 0. The last field to be set. */
     _Atomic vr_handle live;
-    _Atomic uint64_t epoch; /* grows with every change that is not in the node records */
+    /* Grows with every change that is not in the node records; vr_exec_epoch() adds what graphs do.
+     */
+    _Atomic uint64_t epoch;
+    /* Counts the ends of the exec's source graph; of any graph, once the exec went through
+     * ExecUpdate and its parts may come from any. */
+    _Atomic uint64_t *_Atomic graph_ends;
     bool device_launch;
-    _Atomic bool mixed; /* went through ExecUpdate: parts may come from any graph */
     struct vr_nodes nodes;
     struct vr_counters counters; /* go on from exec to exec */
     struct vr_profile profile;
-    vr_handle graph;     /* instantiated from it */
     uint64_t generation; /* never reused: the identity behind the handle */
     vr_handle handle;
     UT_hash_handle hh;         /* in its shard, by `handle` */
@@ -45,6 +49,9 @@ struct vr_track {
     struct vr_shard shard[VR_SHARDS];
     struct vr_exec *_Atomic recent[VR_RECENT]; /* found lately, by hash; may be out of date */
     _Atomic uint64_t generations;
+    _Atomic uint64_t
+        graph_ends[VR_GRAPH_BUCKETS]; /* by hash: sharing one costs a forwarded update */
+    _Atomic uint64_t any_graph_ends;
     struct vr_counters unseen;   /* calls on execs that are not in the tables */
     struct vr_exec *_Atomic all; /* only grows */
     struct vr_lock pool;         /* guards `free` */
@@ -86,14 +93,28 @@ void vr_track_restore(struct vr_track *track, struct vr_heap *heap, struct vr_ex
 /* Ends a removed exec; NULL is allowed. */
 void vr_track_discard(struct vr_track *track, struct vr_heap *heap, struct vr_exec *exec);
 
-/* Ends the belief in the records of every exec that may hold nodes of `graph`. */
+/* Ends the belief in the records of every exec that may hold nodes of `graph`. No lock, and no
+ * walk: programs destroy a graph for each of thousands of execs. */
 void vr_track_graph_gone(struct vr_track *track, vr_handle graph);
+
+/* From now on the exec's parts may come from any graph. */
+void vr_track_mix(struct vr_track *track, struct vr_exec *exec);
 
 /* The sums over all execs there ever were. No lock, no heap. */
 void vr_track_sum(const struct vr_track *track, struct vr_totals *totals);
 
 /* NULL, or the first broken invariant. Callers are alone. */
 const char *vr_track_check(struct vr_track *track, uint64_t code_generation);
+
+/* What a record is stamped with. Both counts only grow, so the sum moves when either does; mixing
+ * moves it too, since the ends of any graph are at least those of one. */
+static inline uint64_t vr_exec_epoch(const struct vr_exec *exec)
+{
+    _Atomic uint64_t *ends = atomic_load_explicit(&exec->graph_ends, memory_order_acquire);
+
+    return atomic_load_explicit(&exec->epoch, memory_order_acquire) +
+           atomic_load_explicit(ends, memory_order_acquire);
+}
 
 static inline void vr_exec_forget(struct vr_exec *exec)
 {

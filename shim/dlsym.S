@@ -1,8 +1,9 @@
 /* dlsym.S: the dlsym that programs see. It ends in a jump, never in a call: the next dlsym finds the
  * caller's return address where it was, so RTLD_NEXT, RTLD_DEFAULT and dlerror behave as without us.
  *
- * Names that do not start with "cu" and a capital letter, and the two pseudo handles (0 RTLD_DEFAULT,
- * -1 RTLD_NEXT), go straight on. For the rest the caller does not matter to dlsym, and C code looks. */
+ * Names that do not start with "cu" and a capital letter go straight on, and so does RTLD_DEFAULT (0). A
+ * driver name with RTLD_NEXT (-1) is noted on the way. With any other handle the caller does not matter to
+ * dlsym, and C code looks. */
 
 #if defined(__x86_64__)
 
@@ -25,8 +26,25 @@ dlsym:
     ja      .Lnext
     leaq    1(%rdi), %rax
     cmpq    $1, %rax
-    jbe     .Lnext
-    jmp     vr_dlsym_driver
+    ja      vr_dlsym_driver
+    testq   %rdi, %rdi
+    je      .Lnext
+    movq    (%rsp), %rdx
+    pushq   %rdi
+    .cfi_adjust_cfa_offset 8
+    pushq   %rsi
+    .cfi_adjust_cfa_offset 8
+    subq    $8, %rsp
+    .cfi_adjust_cfa_offset 8
+    movq    %rsi, %rdi
+    movq    %rdx, %rsi
+    call    vr_next_looked_up
+    addq    $8, %rsp
+    .cfi_adjust_cfa_offset -8
+    popq    %rsi
+    .cfi_adjust_cfa_offset -8
+    popq    %rdi
+    .cfi_adjust_cfa_offset -8
 .Lnext:
     movq    vr_shim(%rip), %rax
     testq   %rax, %rax
@@ -76,8 +94,21 @@ dlsym:
     b.hi    .Lnext
     add     x2, x0, #1
     cmp     x2, #1
-    b.ls    .Lnext
-    b       vr_dlsym_driver
+    b.hi    vr_dlsym_driver
+    cbz     x0, .Lnext
+    stp     x29, x30, [sp, #-32]!
+    .cfi_adjust_cfa_offset 32
+    .cfi_rel_offset x29, 0
+    .cfi_rel_offset x30, 8
+    stp     x0, x1, [sp, #16]
+    mov     x0, x1
+    mov     x1, x30
+    bl      vr_next_looked_up
+    ldp     x0, x1, [sp, #16]
+    ldp     x29, x30, [sp], #32
+    .cfi_adjust_cfa_offset -32
+    .cfi_restore x29
+    .cfi_restore x30
 .Lnext:
     adrp    x16, vr_shim
     ldr     x16, [x16, #:lo12:vr_shim]

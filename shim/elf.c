@@ -1,8 +1,8 @@
 /* elf.c: finds functions in loaded objects by reading the loader's link map and ELF tables.
  *
- * vr_find_dlsym() runs inside the first dlsym of the process, possibly before libc, a sanitizer or an
- * allocator has started: this file calls no function of anybody's, keeps no state, and is compiled
- * without instrumentation (see the Makefile). It must not know CUDA. */
+ * vr_find_dlsym() runs inside the first dlsym of the process, possibly before libc, a sanitizer or
+ * an allocator has started: this file calls no function of anybody's, keeps no state, and is
+ * compiled without instrumentation (see the Makefile). It must not know CUDA. */
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@ extern struct r_debug _r_debug __attribute__((weak));
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
 struct tables {
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
     const uint32_t *gnu_hash;
     const uint32_t *sysv_hash;
@@ -31,33 +31,44 @@ bool vr_same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-/* glibc relocates these entries in place, musl and the kernel's vdso do not. */
-static const void *table_at(uintptr_t base, ElfW(Addr) address)
+static uintptr_t distance(uintptr_t a, uintptr_t b)
 {
-    return (const void *)(address < base ? base + address : address);
+    return a < b ? b - a : a - b;
 }
 
-static bool read_tables(uintptr_t base, const ElfW(Dyn) *dynamic, struct tables *out)
+/* glibc relocates these entries in place, musl and the kernel's vdso do not. The tables of an
+ * object lie near its dynamic section, so the nearer reading is the right one, wherever it was
+ * linked to lie. */
+static const void *table_at(uintptr_t base, const void *dynamic, ElfW(Addr) address)
+{
+    uintptr_t here = (uintptr_t)dynamic, moved = base + address;
+
+    return (const void *)(distance(moved, here) < distance(address, here) ? moved : address);
+}
+
+static bool read_tables(uintptr_t base, const ElfW(Dyn) * dynamic, struct tables *out)
 {
     *out = (struct tables){0};
-    for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
-        switch (dynamic->d_tag) {
-        case DT_SYMTAB: out->symbols = table_at(base, dynamic->d_un.d_ptr); break;
-        case DT_STRTAB: out->strings = table_at(base, dynamic->d_un.d_ptr); break;
-        case DT_GNU_HASH: out->gnu_hash = table_at(base, dynamic->d_un.d_ptr); break;
-        case DT_HASH: out->sysv_hash = table_at(base, dynamic->d_un.d_ptr); break;
+    for (const ElfW(Dyn) *row = dynamic; row && row->d_tag != DT_NULL; row++) {
+        const void *at = table_at(base, dynamic, row->d_un.d_ptr);
+
+        switch (row->d_tag) {
+        case DT_SYMTAB: out->symbols = at; break;
+        case DT_STRTAB: out->strings = at; break;
+        case DT_GNU_HASH: out->gnu_hash = at; break;
+        case DT_HASH: out->sysv_hash = at; break;
         }
     }
     return out->symbols && out->strings && (out->gnu_hash || out->sysv_hash);
 }
 
-static bool is_function(const ElfW(Sym) *symbol)
+static bool is_function(const ElfW(Sym) * symbol)
 {
     return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
            ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
 }
 
-static const ElfW(Sym) *find_gnu(const struct tables *tables, const char *name)
+static const ElfW(Sym) * find_gnu(const struct tables *tables, const char *name)
 {
     const uint32_t *header = tables->gnu_hash;
     uint32_t buckets = header[0], first = header[1], bloom_words = header[2];
@@ -84,7 +95,7 @@ static const ElfW(Sym) *find_gnu(const struct tables *tables, const char *name)
     }
 }
 
-static const ElfW(Sym) *find_sysv(const struct tables *tables, const char *name)
+static const ElfW(Sym) * find_sysv(const struct tables *tables, const char *name)
 {
     uint32_t count = tables->sysv_hash[1];
 
@@ -100,7 +111,7 @@ static const ElfW(Sym) *find_sysv(const struct tables *tables, const char *name)
 void *vr_elf_symbol(uintptr_t base, const void *dynamic, const char *name)
 {
     struct tables tables;
-    const ElfW(Sym) *symbol;
+    const ElfW(Sym) * symbol;
 
     if (!read_tables(base, dynamic, &tables))
         return NULL;
@@ -108,8 +119,8 @@ void *vr_elf_symbol(uintptr_t base, const void *dynamic, const char *name)
     return symbol ? (void *)(base + symbol->st_value) : NULL;
 }
 
-/* Objects before ours in the list that override dlsym too have their own way to us; the one they would
- * reach after us is the next in the list. */
+/* Objects before ours in the list that override dlsym too have their own way to us; the one they
+ * would reach after us is the next in the list. */
 void *vr_find_dlsym(void)
 {
     const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;

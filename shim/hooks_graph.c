@@ -1,5 +1,6 @@
 /* hooks_graph.c: the hooks on the life, the update and the launch of execs. Each turns the driver's
- * structs into core's, asks, calls, tells. It must not decide what is equal or remember anything. */
+ * structs into core's, asks, calls, tells. It must not decide what is equal or remember anything.
+ */
 #include <string.h>
 
 #include "shim/hooks.h"
@@ -25,11 +26,8 @@ void vr_error_seen(struct vr_state *state, CUresult result)
     case CUDA_ERROR_INVALID_PC:
     case CUDA_ERROR_LAUNCH_FAILED:
     case CUDA_ERROR_TENSOR_MEMORY_LEAK:
-    case CUDA_ERROR_EXTERNAL_DEVICE:
-        vr_trouble_seen(state, VR_TROUBLE_STICKY);
-        break;
-    default:
-        break;
+    case CUDA_ERROR_EXTERNAL_DEVICE: vr_trouble_seen(state, VR_TROUBLE_STICKY); break;
+    default: break;
     }
 }
 
@@ -48,6 +46,7 @@ static CUresult born(struct vr_state *state, CUresult result, CUgraphExec *exec,
         return result;
     vr_note_driver_version();
     vr_exec_born(state, (vr_handle)*exec, &origin);
+    vr_note_graph(state, graph);
     return result;
 }
 
@@ -56,15 +55,23 @@ CUresult vr_hook_cuGraphInstantiate(struct vr_state *state,
                                                      size_t),
                                     CUgraphExec *a, CUgraph b, CUgraphNode *c, char *d, size_t e)
 {
-    return born(state, real(a, b, c, d, e), a, b, 0);
+    CUresult result = real(a, b, c, d, e);
+
+    if (vr_retry(state, result))
+        result = real(a, b, c, d, e);
+    return born(state, result, a, b, 0);
 }
 
 CUresult vr_hook_cuGraphInstantiate_v2(struct vr_state *state,
-                                       CUresult (*real)(CUgraphExec *, CUgraph, CUgraphNode *, char *,
-                                                        size_t),
+                                       CUresult (*real)(CUgraphExec *, CUgraph, CUgraphNode *,
+                                                        char *, size_t),
                                        CUgraphExec *a, CUgraph b, CUgraphNode *c, char *d, size_t e)
 {
-    return born(state, real(a, b, c, d, e), a, b, 0);
+    CUresult result = real(a, b, c, d, e);
+
+    if (vr_retry(state, result))
+        result = real(a, b, c, d, e);
+    return born(state, result, a, b, 0);
 }
 
 CUresult vr_hook_cuGraphInstantiateWithFlags(struct vr_state *state,
@@ -72,7 +79,11 @@ CUresult vr_hook_cuGraphInstantiateWithFlags(struct vr_state *state,
                                                               unsigned long long),
                                              CUgraphExec *a, CUgraph b, unsigned long long c)
 {
-    return born(state, real(a, b, c), a, b, c);
+    CUresult result = real(a, b, c);
+
+    if (vr_retry(state, result))
+        result = real(a, b, c);
+    return born(state, result, a, b, c);
 }
 
 CUresult vr_hook_cuGraphInstantiateWithParams(struct vr_state *state,
@@ -83,6 +94,8 @@ CUresult vr_hook_cuGraphInstantiateWithParams(struct vr_state *state,
 {
     CUresult result = real(a, b, c);
 
+    if (vr_retry(state, result))
+        result = real(a, b, c);
     return born(state, result, a, b, result == CUDA_SUCCESS && c ? c->flags : 0);
 }
 
@@ -122,15 +135,19 @@ static bool read_extra(struct vr_update *update, void **extra)
     return sized && update->packed;
 }
 
-static inline __attribute__((always_inline)) void read_params_v1(struct vr_update *update, CUgraphExec exec, CUgraphNode node,
-                           const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+static inline __attribute__((always_inline)) void
+read_params_v1(struct vr_update *update, CUgraphExec exec, CUgraphNode node,
+               const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     update->exec = (vr_handle)exec;
     update->node = (vr_handle)node;
     update->context = 0;
     update->packed = NULL;
     update->packed_bytes = 0;
-    update->malformed = !params || (params->extra && !read_extra(update, params->extra));
+    /* Of a call that the driver refuses for its handles nothing may be read that it would not read.
+     */
+    update->malformed =
+        !exec || !node || !params || (params->extra && !read_extra(update, params->extra));
     if (!params)
         return;
     update->code = (struct vr_code){(vr_handle)params->func, VR_CODE_FUNCTION};
@@ -139,8 +156,9 @@ static inline __attribute__((always_inline)) void read_params_v1(struct vr_updat
 }
 
 /* The second struct begins with the first (cuda.h); `kern` counts only when `func` is NULL. */
-static inline __attribute__((always_inline)) void read_params_v2(struct vr_update *update, CUgraphExec exec, CUgraphNode node,
-                           const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+static inline __attribute__((always_inline)) void
+read_params_v2(struct vr_update *update, CUgraphExec exec, CUgraphNode node,
+               const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     read_params_v1(update, exec, node, (const CUDA_KERNEL_NODE_PARAMS_v1 *)params);
     if (params && !params->func) {
@@ -157,11 +175,10 @@ _Static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS_v2, extra) ==
                    offsetof(CUDA_KERNEL_NODE_PARAMS_v1, extra),
                "the second struct must begin with the first");
 
-CUresult vr_hook_cuGraphExecKernelNodeSetParams(struct vr_state *state,
-                                                CUresult (*real)(CUgraphExec, CUgraphNode,
-                                                                 const CUDA_KERNEL_NODE_PARAMS_v1 *),
-                                                CUgraphExec a, CUgraphNode b,
-                                                const CUDA_KERNEL_NODE_PARAMS_v1 *c)
+CUresult vr_hook_cuGraphExecKernelNodeSetParams(
+    struct vr_state *state,
+    CUresult (*real)(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1 *), CUgraphExec a,
+    CUgraphNode b, const CUDA_KERNEL_NODE_PARAMS_v1 *c)
 {
     struct vr_update update;
     struct vr_ticket ticket;
@@ -202,6 +219,8 @@ CUresult vr_hook_cuGraphLaunch(struct vr_state *state, CUresult (*real)(CUgraphE
     struct vr_process *process = atomic_load_explicit(&vr_shim.process, memory_order_relaxed);
     CUresult result = real(a, b);
 
+    if (vr_retry(state, result))
+        result = real(a, b);
     vr_result_seen(state, result);
     vr_launch_told(state, (vr_handle)a, result == CUDA_SUCCESS);
     if (__builtin_expect(atomic_load_explicit(&process->stats_due, memory_order_relaxed), 0))

@@ -1,6 +1,6 @@
 /* process.c: the process around the hooks: the environment, core's state, what happens in a forked
- * child and at exit. Everything starts at the first call that concerns the driver; a process without
- * CUDA never gets here. It must not know a driver function's meaning. */
+ * child and at exit. Everything starts at the first call that concerns the driver; a process
+ * without CUDA never gets here. It must not know a driver function's meaning. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static enum vr_status write_stats(struct vr_state *state, const char *file)
         return vr_stats_write(state, &doors, STDERR_FILENO);
     if (!vr_path_expand(path, sizeof(path), file))
         return VR_REFUSED;
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (fd < 0)
         return VR_REFUSED;
     status = vr_stats_write(state, &doors, fd);
@@ -113,8 +113,8 @@ void vr_process_end(void)
 
 static struct vr_process *page_new(void)
 {
-    struct vr_process *process = mmap(NULL, sizeof(*process), PROT_READ | PROT_WRITE,
-                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct vr_process *process =
+        mmap(NULL, sizeof(*process), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     return process == MAP_FAILED ? NULL : process;
 }
@@ -135,8 +135,8 @@ static void started(const struct vr_options *options, struct vr_state *state)
         watch_signal();
 }
 
-/* Off: what a call works with when there is no memory for a page. Never written; nothing is published,
- * so the next call tries again. */
+/* Off: what a call works with when there is no memory for a page. Never written; nothing is
+ * published, so the next call tries again. */
 static struct vr_process nothing;
 
 struct vr_process *vr_process_open(void)
@@ -149,6 +149,7 @@ struct vr_process *vr_process_open(void)
     if (!fresh)
         return &nothing;
     vr_options_read(&options, get, program_invocation_short_name);
+    pthread_mutex_init(&fresh->captures.lock, NULL);
     /* Without the wiped page a forked child would use its parent's state. */
     if (options.mode != VR_MODE_OFF && madvise(fresh, sizeof(*fresh), MADV_WIPEONFORK) == 0)
         state = vr_state_new(&vr_driver_ops, &options);

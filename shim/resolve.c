@@ -1,9 +1,10 @@
-/* resolve.c: which driver function is whose. Finds the driver library, and decides for each answer of
- * dlsym and cuGetProcAddress whether it is the address of a function we get in front of.
+/* resolve.c: which driver function is whose. Finds the driver library, and decides for each answer
+ * of dlsym and cuGetProcAddress whether it is the address of a function we get in front of.
  *
- * The real resolver is always asked first; a name alone decides nothing. Only the first driver library
- * of the process is routed. It takes no lock and calls neither malloc nor dlsym. */
+ * The real resolver is always asked first; a name alone decides nothing. Only the first driver
+ * library of the process is routed. It takes no lock and no memory from malloc. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +12,9 @@
 #include "shim/hooks.h"
 
 struct vr_shim vr_shim;
+
+/* In libc from glibc 2.34 on; before, only in programs that use libdl. */
+extern void *dlopen(const char *, int) __attribute__((weak));
 
 /* Ours, not the first one in the process. */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
@@ -35,10 +39,24 @@ static const char *const needs[VR_NEEDS] = {
 
 /* ---- the provider ---- */
 
+/* An object that defines a driver function or two is not the driver: a tracer, a stub of a plugin.
+ */
+static bool is_driver(uintptr_t base, const void *dynamic)
+{
+    static const char *const essential[] = {"cuInit", "cuDriverGetVersion", "cuCtxGetCurrent"};
+
+    for (size_t i = 0; i < sizeof(essential) / sizeof(*essential); i++) {
+        if (!vr_elf_symbol(base, dynamic, essential[i]))
+            return false;
+    }
+    return true;
+}
+
 struct search {
     const char *symbol;
     const void *address; /* NULL: whatever the object defines */
     struct vr_provider *provider;
+    const char *path; /* of the object found; the loader's */
 };
 
 static void fill(struct vr_provider *provider, uintptr_t base, const void *dynamic)
@@ -49,28 +67,42 @@ static void fill(struct vr_provider *provider, uintptr_t base, const void *dynam
         provider->need[i] = vr_elf_symbol(base, dynamic, needs[i]);
 }
 
+static const void *dynamic_of(const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            return (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    }
+    return NULL;
+}
+
 /* Called by the loader under its own lock, so the object cannot go away; reads memory only. */
 static int look_into(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct search *search = context;
-    const void *dynamic = NULL, *found;
+    const void *dynamic = dynamic_of(info), *found;
 
     (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    }
     if (!dynamic || dynamic == _DYNAMIC)
         return 0;
     found = vr_elf_symbol(info->dlpi_addr, dynamic, search->symbol);
-    if (!found || (search->address && found != search->address))
+    if (!found || (search->address && found != search->address) ||
+        !is_driver(info->dlpi_addr, dynamic))
         return 0;
     fill(search->provider, info->dlpi_addr, dynamic);
+    search->path = info->dlpi_name;
     return 1;
 }
 
-/* The provider; made from the object that defines `symbol` (at `address`, unless that is NULL) if there
- * is none yet. NULL when no object does or memory is out. */
+/* Its addresses are kept for good, so the object must stay: programs do close and reopen it. */
+static void pin(const char *path)
+{
+    if (dlopen && path && *path)
+        dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* The provider; made from the driver that defines `symbol` (at `address`, unless that is NULL) if
+ * there is none yet. NULL when no object does or memory is out. */
 static struct vr_provider *find_provider(const char *symbol, const void *address)
 {
     struct vr_provider *known = atomic_load_explicit(&vr_shim.provider, memory_order_acquire);
@@ -84,21 +116,61 @@ static struct vr_provider *find_provider(const char *symbol, const void *address
         return NULL;
     search.provider = fresh;
     if (dl_iterate_phdr(look_into, &search) &&
-        atomic_compare_exchange_strong(&vr_shim.provider, &known, fresh))
+        atomic_compare_exchange_strong(&vr_shim.provider, &known, fresh)) {
+        pin(search.path);
         return fresh;
+    }
     munmap(fresh, sizeof(*fresh));
     return known;
+}
+
+/* ---- the door of linked symbols ---- */
+
+typedef void *(*dlsym_t)(void *, const char *);
+
+static dlsym_t next_dlsym(void)
+{
+    dlsym_t next = __atomic_load_n(&vr_shim.dlsym, __ATOMIC_ACQUIRE);
+
+    return next ? next : (dlsym_t)vr_find_dlsym();
 }
 
 void *vr_first_call(enum vr_entry entry)
 {
     struct vr_provider *provider = find_provider(entries[entry].symbol, NULL);
-    void *real = provider ? provider->real[entry] : NULL;
+    dlsym_t next = next_dlsym();
+    void *real = next ? next(RTLD_NEXT, entries[entry].symbol) : NULL;
 
-    if (real && !atomic_exchange(&provider->call[entry], real) &&
+    if (!real && provider)
+        real = provider->real[entry];
+    if (real && !atomic_exchange(&vr_shim.call[entry], real) && provider &&
         !atomic_load(&provider->handed[entry]))
         atomic_fetch_add(&provider->doors_elf, 1);
     return real;
+}
+
+struct place {
+    uintptr_t address;
+    bool ours_seen, after; /* after: the object that holds `address` comes after ours */
+};
+
+static int look_for_place(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct place *place = context;
+
+    (void)size;
+    if (dynamic_of(info) == _DYNAMIC)
+        place->ours_seen = true;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+        if (segment->p_type == PT_LOAD &&
+            place->address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz) {
+            place->after = place->ours_seen;
+            return 1;
+        }
+    }
+    return 0;
 }
 
 struct vr_doors vr_doors(void)
@@ -144,15 +216,26 @@ static void *hand_out(struct vr_provider *provider, int entry, atomic_ullong *do
     return entries[entry].hook;
 }
 
+/* From an object before ours, "next" is us. */
+void vr_next_looked_up(const char *name, const void *caller)
+{
+    struct place place = {.address = (uintptr_t)caller};
+    struct vr_state *state;
+
+    if (entry_of_symbol(name) < 0 || !(state = vr_active()))
+        return;
+    dl_iterate_phdr(look_for_place, &place);
+    if (place.after)
+        vr_trouble_seen(state, VR_TROUBLE_BYPASSED);
+}
+
 void *vr_dlsym_driver(void *handle, const char *name)
 {
-    void *(*next)(void *, const char *) = __atomic_load_n(&vr_shim.dlsym, __ATOMIC_ACQUIRE);
     int entry = entry_of_symbol(name);
+    dlsym_t next = next_dlsym();
     struct vr_provider *provider;
     void *found;
 
-    if (!next)
-        next = vr_find_dlsym();
     if (!next)
         return NULL;
     if (entry < 0)
@@ -178,7 +261,8 @@ static int entry_of_address(struct vr_provider *provider, const void *address)
         return -1;
     for (int i = 0; i < VR_ENTRIES; i++) {
         for (int flag = 0; flag < 3; flag++) {
-            if (atomic_load_explicit(&provider->procaddress[i][flag], memory_order_relaxed) == address)
+            if (atomic_load_explicit(&provider->procaddress[i][flag], memory_order_relaxed) ==
+                address)
                 return i;
         }
     }
@@ -210,21 +294,24 @@ static void *ask_procaddress(struct vr_provider *provider, int entry, cuuint64_t
     return result == CUDA_SUCCESS ? answer : NULL;
 }
 
-/* A driver whose cuGetProcAddress answers other addresses than its symbol table: learns them, by asking
- * for each ABI at the version that introduced it. Threads that race here write the same values. */
+/* A driver whose cuGetProcAddress answers other addresses than its symbol table: learns them, by
+ * asking for each ABI at the version that introduced it. Threads that race here write the same
+ * values. */
 static void learn_procaddress(struct vr_provider *provider)
 {
     for (int i = 0; i < VR_ENTRIES; i++) {
         cuuint64_t first = entries[i].ptds ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
                                            : CU_GET_PROC_ADDRESS_DEFAULT;
-        cuuint64_t last = !entries[i].ptds && has_twin(i) ? CU_GET_PROC_ADDRESS_LEGACY_STREAM
-                                                         : CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+        cuuint64_t last = !entries[i].ptds && has_twin(i)
+                              ? CU_GET_PROC_ADDRESS_LEGACY_STREAM
+                              : CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
 
         for (cuuint64_t flag = first; provider->real[i] && flag <= last; flag++) {
             void *answer = ask_procaddress(provider, i, flag);
 
             if (answer && entry_of_address(provider, answer) < 0)
-                atomic_store_explicit(&provider->procaddress[i][flag], answer, memory_order_relaxed);
+                atomic_store_explicit(&provider->procaddress[i][flag], answer,
+                                      memory_order_relaxed);
         }
     }
     atomic_store_explicit(&provider->procaddress_known, true, memory_order_release);

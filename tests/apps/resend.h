@@ -21,7 +21,8 @@ struct resend_args {
 
 static const char resend_about[] = "sends the parameters of every kernel node before each launch; "
                                    "each tenth step one scalar changes";
-static const struct app_options resend_defaults = {100, 16, 65536, 1, false};
+static const struct app_options resend_defaults = {
+    .steps = 100, .nodes = 16, .bytes = 65536, .seed = 1};
 
 /* Buffer 0 is a table all nodes read, buffer 1 what the first node reads, buffer 2 + k is node k's:
  * the next node reads it. */

@@ -167,7 +167,10 @@ int main(int argc, char **argv)
 {
     saxpy_app s = {};
 
-    s.options = {100, 16, 65536, 1, false};
+    s.options.steps = 100;
+    s.options.nodes = 16;
+    s.options.bytes = 65536;
+    s.options.seed = 1;
     app_parse(argc, argv, "saxpy kernels in a graph whose parameters are sent before each launch",
               &s.options);
     s.reach = app_reach(s.options.bytes, sizeof(float));

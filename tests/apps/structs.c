@@ -170,7 +170,7 @@ static void clean_up(struct structs *s)
 
 int main(int argc, char **argv)
 {
-    struct structs s = {.options = {96, 4, 4096, 1, false}};
+    struct structs s = {.options = {.steps = 96, .nodes = 4, .bytes = 4096, .seed = 1}};
 
     app_parse(argc, argv,
               "kernels with structs by value; each step changes one byte of one of them",

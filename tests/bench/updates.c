@@ -118,8 +118,12 @@ static CUDA_KERNEL_NODE_PARAMS_v2 node_params(void *args[8])
 {
     return (CUDA_KERNEL_NODE_PARAMS_v2){
         .func = function,
-        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
-        .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1,
+        .gridDimX = 1,
+        .gridDimY = 1,
+        .gridDimZ = 1,
+        .blockDimX = 32,
+        .blockDimY = 1,
+        .blockDimZ = 1,
         .kernelParams = args,
     };
 }
@@ -141,7 +145,8 @@ static void build(size_t count)
         for (int j = 0; j < 6; j++)
             arguments[i].wide[j] = 0x7f0000000000ull + i * 4096 + j;
         point_at(args, &arguments[i]);
-        MUST(p_cuGraphAddKernelNode_v2(&nodes[i], graph, i ? &nodes[i - 1] : NULL, i ? 1 : 0, &params));
+        MUST(p_cuGraphAddKernelNode_v2(&nodes[i], graph, i ? &nodes[i - 1] : NULL, i ? 1 : 0,
+                                       &params));
     }
     if (!count)
         MUST(p_cuGraphAddEmptyNode(&nodes[0], graph, NULL, 0));

@@ -1,14 +1,15 @@
 /* cudart.c: the CUDA runtime that the toolkit ships, static and shared, on the fake driver. It asks
- * cuGetProcAddress for some 440 functions, then refuses a driver that is not NVIDIA's (by design; it is
- * not tricked). Up to there every answer must have passed the library, and been the right one. */
+ * cuGetProcAddress for some 440 functions, then refuses a driver that is not NVIDIA's (by design;
+ * it is not tricked). Up to there every answer must have passed the library, and been the right
+ * one. */
 #include <cuda.h>
 #include <unistd.h>
 
 #include "tests/helpers.h"
 #include "tests/unit/vr_test.h"
 
-/* What the runtime of CUDA 13.0 asks for that the library is in front of: each becomes a hook of exactly
- * this ABI, once per question. */
+/* What the runtime of CUDA 13.0 asks for that the library is in front of: each becomes a hook of
+ * exactly this ABI, once per question. */
 struct question {
     const char *name;
     int version, flags;
@@ -20,13 +21,40 @@ static const struct question questions[] = {
     {"cuDevicePrimaryCtxRelease", 7000, 0},
     {"cuDevicePrimaryCtxReset", 7000, 0},
     {"cuCtxDetach", 2000, 0},
+    {"cuCtxSetLimit", 3010, 0},
+    {"cuCtxSetCacheConfig", 3020, 0},
+    {"cuCtxSetSharedMemConfig", 4020, 0},
+    {"cuModuleLoad", 2000, 0},
+    {"cuModuleLoadData", 2000, 0},
+    {"cuModuleLoadFatBinary", 2000, 0},
     {"cuModuleUnload", 2000, 0},
+    {"cuLibraryLoadData", 12000, 0},
+    {"cuLibraryLoadFromFile", 12000, 0},
     {"cuLibraryUnload", 12000, 0},
     {"cuKernelSetAttribute", 12000, 0},
     {"cuKernelSetCacheConfig", 12000, 0},
+    {"cuMemGetInfo", 3020, 0},
+    {"cuMemAllocManaged", 6000, 0},
+    {"cuMemAlloc", 3020, 0},
+    {"cuMemAllocPitch", 3020, 0},
+    {"cuMemFree", 3020, 0},
+    {"cuMemGetAddressRange", 3020, 0},
+    {"cuPointerGetAttribute", 4000, 0},
+    {"cuPointerGetAttributes", 7000, 0},
+    {"cuMemAllocAsync", 11020, 0},
+    {"cuMemAllocAsync", 11020, 2},
+    {"cuMemAllocFromPoolAsync", 11020, 0},
+    {"cuMemAllocFromPoolAsync", 11020, 2},
+    {"cuMemFreeAsync", 11020, 0},
+    {"cuMemFreeAsync", 11020, 2},
     {"cuFuncSetCacheConfig", 3000, 0},
     {"cuFuncSetSharedMemConfig", 4020, 0},
     {"cuFuncSetAttribute", 9000, 0},
+    {"cuArrayCreate", 3020, 0},
+    {"cuArray3DCreate", 3020, 0},
+    {"cuMipmappedArrayCreate", 5000, 0},
+    {"cuCtxEnablePeerAccess", 4000, 0},
+    {"cuIpcGetMemHandle", 4010, 0},
     {"cuGraphKernelNodeSetParams", 12000, 0},
     {"cuGraphMemcpyNodeSetParams", 10000, 0},
     {"cuGraphMemsetNodeSetParams", 10000, 0},
@@ -45,6 +73,14 @@ static const struct question questions[] = {
     {"cuGraphLaunch", 10000, 2},
     {"cuGraphExecDestroy", 10000, 0},
     {"cuGraphDestroy", 10000, 0},
+    {"cuStreamBeginCapture", 10000, 0},
+    {"cuStreamBeginCapture", 10000, 2},
+    {"cuStreamBeginCapture", 10010, 0},
+    {"cuStreamBeginCapture", 10010, 2},
+    {"cuStreamBeginCaptureToGraph", 12030, 0},
+    {"cuStreamBeginCaptureToGraph", 12030, 2},
+    {"cuStreamEndCapture", 10000, 0},
+    {"cuStreamEndCapture", 10000, 2},
     {"cuGraphExecKernelNodeSetParams", 12000, 0},
     {"cuGraphExecMemcpyNodeSetParams", 10020, 0},
     {"cuGraphExecMemsetNodeSetParams", 10020, 0},
@@ -52,6 +88,7 @@ static const struct question questions[] = {
     {"cuGraphExecChildGraphNodeSetParams", 11010, 0},
     {"cuGraphExecEventRecordNodeSetEvent", 11010, 0},
     {"cuGraphExecEventWaitNodeSetEvent", 11010, 0},
+    {"cuThreadExchangeStreamCaptureMode", 10010, 0},
     {"cuGraphExecUpdate", 12000, 0},
     {"cuGraphKernelNodeCopyAttributes", 11000, 0},
     {"cuGraphKernelNodeSetAttribute", 11000, 0},
@@ -70,6 +107,9 @@ static struct t_run probe(enum t_way way, const char *kind)
     const char *const argv[] = {program, NULL};
     struct t_run run;
 
+#ifdef __SANITIZE_THREAD__
+    T_SKIP("NVIDIA's runtime does not start under ThreadSanitizer");
+#endif
     if (access(program, X_OK) != 0)
         T_SKIP("the toolkit's %s runtime is not installed", kind);
     run = t_run(way, argv, NULL);
@@ -111,7 +151,8 @@ TEST(cudart, shared_runtime)
     check("shared");
 }
 
-/* Every one of the questions, asked as the runtime asks them, is answered with the hook of its ABI. */
+/* Every one of the questions, asked as the runtime asks them, is answered with the hook of its ABI.
+ */
 TEST(cudart, each_question)
 {
     char *program = t_build("tests/progs/resolver");

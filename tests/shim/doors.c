@@ -1,6 +1,6 @@
 /* doors.c: what the resolvers answer under the library, against what they answer without it. The
- * expectation is the table of driver functions: a hooked function's address becomes ours, of the very
- * same ABI, and everything else stays the driver's. */
+ * expectation is the table of driver functions: a hooked function's address becomes ours, of the
+ * very same ABI, and everything else stays the driver's. */
 #include "tests/helpers.h"
 #include "tests/unit/vr_test.h"
 
@@ -31,14 +31,15 @@ static struct t_run resolve(enum t_way way, const char *what, const char *const 
     return run;
 }
 
-/* Walks both outputs line by line: "<question> LIBRARY SYMBOL". Returns how many answers are ours. */
+/* Walks both outputs line by line: "<question> LIBRARY SYMBOL". Returns how many answers are ours.
+ */
 static int compare(char *bare, char *with)
 {
     char *bare_place, *with_place;
     int ours = 0;
 
-    for (char *b = strtok_r(bare, "\n", &bare_place), *w = strtok_r(with, "\n", &with_place); b || w;
-         b = strtok_r(NULL, "\n", &bare_place), w = strtok_r(NULL, "\n", &with_place)) {
+    for (char *b = strtok_r(bare, "\n", &bare_place), *w = strtok_r(with, "\n", &with_place);
+         b || w; b = strtok_r(NULL, "\n", &bare_place), w = strtok_r(NULL, "\n", &with_place)) {
         char *symbol = b ? strrchr(b, ' ') + 1 : NULL;
 
         T_ASSERT(b && w, "the outputs differ in length");
@@ -108,14 +109,15 @@ TEST(doors, distinct_addresses)
     t_run_free(&with);
 }
 
-/* With RTLD_DEFAULT and RTLD_NEXT the caller's place in the search order decides: a program finds the
- * preloaded library's hooks first, and for all other names what it finds without us. */
+/* With RTLD_DEFAULT and RTLD_NEXT the caller's place in the search order decides: a program finds
+ * the preloaded library's hooks first, and for all other names what it finds without us. */
 TEST(doors, pseudo_handles)
 {
     struct t_run bare = resolve(T_BARE, "default", NULL), with = resolve(T_ON, "default", NULL);
     char *bare_place, *with_place;
 
-    for (char *b = strtok_r(bare.out, "\n", &bare_place), *w = strtok_r(with.out, "\n", &with_place);
+    for (char *b = strtok_r(bare.out, "\n", &bare_place),
+              *w = strtok_r(with.out, "\n", &with_place);
          b || w; b = strtok_r(NULL, "\n", &bare_place), w = strtok_r(NULL, "\n", &with_place)) {
         char name[128];
 

@@ -1,6 +1,6 @@
-/* forget.c: nothing that happens between two identical setters may let the second one be answered from a
- * record that no longer holds. Each row of tests/shim/progs/forget.c is run under the library; it says
- * how many setters must arrive at the driver. */
+/* forget.c: nothing that happens between two identical setters may let the second one be answered
+ * from a record that no longer holds. Each row of tests/shim/progs/forget.c is run under the
+ * library; it says how many setters must arrive at the driver. */
 #include "tests/helpers.h"
 #include "tests/unit/vr_test.h"
 
@@ -18,7 +18,8 @@ static void check_row(const char *row)
     free(program);
 }
 
-/* Each row is its own test, so that a report names it; completeness is checked against the program. */
+/* Each row is its own test, so that a report names it; completeness is checked against the program.
+ */
 #define ROWS(X)                                                                                    \
     X(control)                                                                                     \
     X(kernel_context)                                                                              \

@@ -1,5 +1,5 @@
-/* process.c: the library in the life of a process: fork, a lost context, many threads at once, no driver,
- * bad options, statistics. */
+/* process.c: the library in the life of a process: fork, a lost context, many threads at once, no
+ * driver, bad options, statistics. */
 #include <cuda.h>
 
 #include "tests/helpers.h"
@@ -16,8 +16,8 @@ static struct t_run run(enum t_way way, const char *mode, const char *const env[
     return result;
 }
 
-/* A forked child is inert: its calls get the driver's answers, its exit writes no statistics over its
- * parent's. */
+/* A forked child is inert: its calls get the driver's answers, its exit writes no statistics over
+ * its parent's. */
 TEST(process, forked_child_is_inert)
 {
     struct t_run bare = run(T_BARE, "fork", NULL), with = run(T_ON, "fork", NULL);
@@ -81,8 +81,8 @@ TEST(process, without_a_driver_hooks_say_so)
     free(program);
 }
 
-/* An unknown value of VAREMAP warns once, naming variable and value, and means off. `env` comes after
- * run-fake, which sets the variable too. */
+/* An unknown value of VAREMAP warns once, naming variable and value, and means off. `env` comes
+ * after run-fake, which sets the variable too. */
 TEST(process, unknown_mode_is_off)
 {
     char *program = t_build("tests/progs/process");

@@ -44,8 +44,13 @@ TEST(options, defaults)
 
     T_EQ(options.mode, VR_MODE_ON);
     T_EQ(options.excluded, false);
-    T_EQ(options.rungs, VR_RUNG_ELIDE);
+    T_EQ(options.rungs, VR_RUNG_ELIDE | VR_RUNG_RECYCLE);
     T_EQ(options.profile_launches, 3);
+    T_EQ(options.backing, VR_BACKING_LEARNED);
+    T_EQ(options.reserve, VR_SIZE_AUTO);
+    T_EQ(options.min_size, 64 << 10);
+    T_EQ(options.keep_bytes, VR_SIZE_AUTO);
+    T_EQ(options.free_sync, true);
     T_EQ(options.log, VR_LOG_ERROR);
     T_EQ(options.stats_signal, false);
     T_EQ(options.report, false);
@@ -90,6 +95,8 @@ TEST(options, rungs)
     options = read_one("VAREMAP_RUNGS", "none");
     T_EQ(options.rungs, 0);
     T_EQ(options.problem_count, 0);
+    T_EQ(read_one("VAREMAP_RUNGS", "recycle").rungs, VR_RUNG_RECYCLE);
+    T_EQ(read_one("VAREMAP_RUNGS", "recycle,elide").rungs, VR_RUNG_ELIDE | VR_RUNG_RECYCLE);
     options = read_one("VAREMAP_RUNGS", ",,elide,,elide,");
     T_EQ(options.rungs, VR_RUNG_ELIDE);
     T_EQ(options.problem_count, 0);
@@ -116,6 +123,57 @@ TEST(options, launches)
         T_EQ(options.profile_launches, 3);
         expect_problem(&options, "VAREMAP_PROFILE_LAUNCHES", bad[i], "3");
     }
+}
+
+TEST(options, backing)
+{
+    struct vr_options options = read_one("VAREMAP_BACKING", "eager");
+
+    T_EQ(options.backing, VR_BACKING_EAGER);
+    T_EQ(read_one("VAREMAP_BACKING", "off").backing, VR_BACKING_OFF);
+    T_EQ(read_one("VAREMAP_BACKING", "learned").backing, VR_BACKING_LEARNED);
+    options = read_one("VAREMAP_BACKING", "Eager");
+    T_EQ(options.backing, VR_BACKING_LEARNED);
+    expect_problem(&options, "VAREMAP_BACKING", "Eager", "learned");
+    T_EQ(read_one("VAREMAP_FREE_SYNC", "0").free_sync, false);
+}
+
+TEST(options, sizes)
+{
+    static const struct {
+        const char *value;
+        uint64_t bytes;
+    } good[] = {{"0", 0},
+                {"1", 1},
+                {"4096", 4096},
+                {"64K", 65536},
+                {"007M", 7 << 20},
+                {"3G", (uint64_t)3 << 30},
+                {"17179869183G", (uint64_t)17179869183u << 30},
+                {"18446744073709551614", UINT64_MAX - 1}};
+    static const char *const bad[] = {"K",    "-1",  "+1",    " 1",  "1 ",  "1k",   "1KB", "1.5G",
+                                      "0x10", "Auto", "auto ", "1KK", "1T", "1,000",
+                                      "17179869184G", "18446744073709551615",
+                                      "99999999999999999999999"};
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        struct vr_options options = read_one("VAREMAP_RESERVE", good[i].value);
+        T_ASSERT(options.reserve == good[i].bytes, "%s", good[i].value);
+        T_EQ(options.problem_count, 0);
+        T_EQ(read_one("VAREMAP_MIN_SIZE", good[i].value).min_size, good[i].bytes);
+        T_EQ(read_one("VAREMAP_KEEP_BYTES", good[i].value).keep_bytes, good[i].bytes);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct vr_options options = read_one("VAREMAP_KEEP_BYTES", bad[i]);
+        T_ASSERT(options.keep_bytes == VR_SIZE_AUTO, "%s", bad[i]);
+        expect_problem(&options, "VAREMAP_KEEP_BYTES", bad[i], "auto");
+        options = read_one("VAREMAP_MIN_SIZE", bad[i]);
+        T_EQ(options.min_size, 64 << 10);
+        expect_problem(&options, "VAREMAP_MIN_SIZE", bad[i], "64K");
+    }
+    T_EQ(read_one("VAREMAP_KEEP_BYTES", "auto").problem_count, 0);
+    T_EQ(read_one("VAREMAP_RESERVE", "auto").problem_count, 0);
+    T_EQ(read_one("VAREMAP_MIN_SIZE", "auto").problem_count, 1);
 }
 
 TEST(options, log_level_and_switches)
@@ -199,7 +257,7 @@ TEST(options, every_row_is_documented)
     size_t count;
     const struct vr_option *rows = vr_options_table(&count);
 
-    T_EQ(count, 10);
+    T_EQ(count, 15);
     for (size_t i = 0; i < count; i++) {
         T_ASSERT(strncmp(rows[i].name, "VAREMAP", 7) == 0);
         T_ASSERT(rows[i].type[0] && rows[i].fallback[0] && rows[i].help[0], "%s", rows[i].name);

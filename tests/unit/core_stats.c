@@ -164,7 +164,7 @@ TEST(stats, every_section_and_number)
     write_with(vr_stats_write, state);
     T_ASSERT(is_json(text), "%s", text);
     T_STR_HAS(text, "\"mode\": \"on\"");
-    T_STR_HAS(text, "\"rungs\": [\"elide\"]");
+    T_STR_HAS(text, "\"rungs\": [\"elide\", \"recycle\"]");
     T_STR_HAS(text, "core_stats\"");
     T_EQ(number("varemap", "schema"), 1);
     T_EQ(number("varemap", "pid"), getpid());

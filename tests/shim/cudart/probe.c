@@ -1,5 +1,5 @@
-/* cudart_probe.c: starts the CUDA runtime it is linked with and prints its answer. Built against the
- * toolkit's own runtime, static and shared, to see which driver functions that asks for. */
+/* cudart_probe.c: starts the CUDA runtime it is linked with and prints its answer. Built against
+ * the toolkit's own runtime, static and shared, to see which driver functions that asks for. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 

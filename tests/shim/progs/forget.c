@@ -11,7 +11,6 @@ static struct rig rig;
 static unsigned extra; /* setters of the row itself that must arrive */
 static bool dead;      /* the second setter is expected to be refused, by the driver itself */
 
-
 /* ---- calls that change the exec ---- */
 
 static void exec_update(void)

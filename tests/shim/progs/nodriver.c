@@ -1,5 +1,6 @@
-/* nodriver.c: a program that uses the driver if it is there, through weak references, as optional CUDA
- * support does; it is not linked with any driver. Prints "absent", or the answers of two calls. */
+/* nodriver.c: a program that uses the driver if it is there, through weak references, as optional
+ * CUDA support does; it is not linked with any driver. Prints "absent", or the answers of two
+ * calls. */
 #ifndef __CUDA_API_VERSION_INTERNAL
 #define __CUDA_API_VERSION_INTERNAL
 #endif

@@ -1,12 +1,11 @@
 /* process.c: what a process may go through around its CUDA calls. One mode per run:
  *
- *   process fork     a child of fork sends a setter (the driver refuses it) and launches; then the parent
- *                    goes on. Prints "child N", the driver's answer to the child's setter
- *   process sticky   a kernel faults, a launch reports it; then a setter that was answered before must
- *                    reach the driver. Prints "reach N"
- *   process threads  threads make the first calls of the process at once, each on an exec of its own.
- *                    Prints "reach N" and "updates N"
- *   process unseen   an exec is found by no record of ours: null and foreign handles are the driver's */
+ *   process fork     a child of fork sends a setter (the driver refuses it) and launches; then the
+ * parent goes on. Prints "child N", the driver's answer to the child's setter process sticky   a
+ * kernel faults, a launch reports it; then a setter that was answered before must reach the driver.
+ * Prints "reach N" process threads  threads make the first calls of the process at once, each on an
+ * exec of its own. Prints "reach N" and "updates N" process unseen   an exec is found by no record
+ * of ours: null and foreign handles are the driver's */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -4,8 +4,8 @@
  *   procaddress1 BASE VERSION FLAGS LIBRARY SYMBOL      (the 4-argument form)
  *   procaddress2 BASE VERSION FLAGS LIBRARY SYMBOL      (the 5-argument form)
  *
- * LIBRARY and SYMBOL are the owner of the address, "none none" for a null answer. The resolver's own
- * address comes from asking it about itself, as the CUDA runtime does.
+ * LIBRARY and SYMBOL are the owner of the address, "none none" for a null answer. The resolver's
+ * own address comes from asking it about itself, as the CUDA runtime does.
  *
  *   resolver            all of that
  *   resolver default    dlsym through RTLD_DEFAULT and RTLD_NEXT only */

@@ -1,6 +1,6 @@
 /* rig.h: a small graph for the programs that test the shim: two kernel nodes, a memcpy, a memset, a
- * host, an empty and a child-graph node, and the setters' arguments. Linked against libcuda, ELF names.
- * A call that must succeed and does not ends the program with status 1, naming it. */
+ * host, an empty and a child-graph node, and the setters' arguments. Linked against libcuda, ELF
+ * names. A call that must succeed and does not ends the program with status 1, naming it. */
 #ifndef RIG_H
 #define RIG_H
 
@@ -65,8 +65,12 @@ static inline CUDA_KERNEL_NODE_PARAMS_v2 rig_params(CUfunction function, void **
 {
     return (CUDA_KERNEL_NODE_PARAMS_v2){
         .func = function,
-        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
-        .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1,
+        .gridDimX = 1,
+        .gridDimY = 1,
+        .gridDimZ = 1,
+        .blockDimX = 1,
+        .blockDimY = 1,
+        .blockDimZ = 1,
         .kernelParams = args,
     };
 }
@@ -97,13 +101,21 @@ static inline void rig_build(struct rig *rig)
     for (int i = 0; i < 2; i++)
         MUST(cuGraphAddKernelNode_v2(&rig->kernel[i], rig->graph, NULL, 0, &params));
     rig->copy = (CUDA_MEMCPY3D){
-        .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = rig->buffer + 512,
-        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = rig->buffer + 768,
-        .WidthInBytes = 64, .Height = 1, .Depth = 1,
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcDevice = rig->buffer + 512,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice = rig->buffer + 768,
+        .WidthInBytes = 64,
+        .Height = 1,
+        .Depth = 1,
     };
     MUST(cuGraphAddMemcpyNode(&rig->memcpy, rig->graph, NULL, 0, &rig->copy, rig->context));
     rig->fill = (CUDA_MEMSET_NODE_PARAMS_v1){
-        .dst = rig->buffer + 256, .value = 7, .elementSize = 4, .width = 16, .height = 1,
+        .dst = rig->buffer + 256,
+        .value = 7,
+        .elementSize = 4,
+        .width = 16,
+        .height = 1,
     };
     MUST(cuGraphAddMemsetNode(&rig->memset, rig->graph, NULL, 0, &rig->fill, rig->context));
     rig->call = (CUDA_HOST_NODE_PARAMS_v1){.fn = rig_nothing};

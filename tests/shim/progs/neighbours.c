@@ -1,0 +1,73 @@
+/* neighbours.c: a program beside other libraries that have to do with driver functions.
+ *
+ *   neighbours plain           a setter, a launch, the result: prints "result N"
+ *   neighbours namesake LIB    the same, after looking cuGraphLaunch up in LIB, which is no driver
+ *   neighbours behind LIB      two equal setters of its own with one between them that LIB sends
+ * past us; the result must be that of the last one */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+
+#include "rig.h"
+
+static unsigned long long launch(struct rig *rig)
+{
+    unsigned long long result = 0;
+
+    MUST(cuGraphLaunch(rig->exec, NULL));
+    MUST(cuCtxSynchronize());
+    MUST(cuMemcpyDtoH_v2(&result, rig->buffer, sizeof(result)));
+    return result;
+}
+
+static void *library(const char *path)
+{
+    void *handle = dlopen(path, RTLD_NOW);
+
+    if (!handle) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(1);
+    }
+    return handle;
+}
+
+static void namesake(const char *path)
+{
+    int (*other)(void *, void *) = (int (*)(void *, void *))dlsym(library(path), "cuGraphLaunch");
+
+    printf("namesake %d\n", other ? other(NULL, NULL) : -1);
+}
+
+static void behind(struct rig *rig, const char *path)
+{
+    CUresult (*set)(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v2 *) =
+        (CUresult(*)(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v2 *))dlsym(
+            library(path), "behind_set");
+    unsigned long long other = 50;
+    void *args[] = {&rig->p, &rig->a, &other};
+    CUDA_KERNEL_NODE_PARAMS_v2 params = rig_params(rig->store, args);
+
+    for (int node = 0; node < 2; node++)
+        MUST(set(rig->exec, rig->kernel[node], &params));
+}
+
+int main(int argc, char **argv)
+{
+    struct rig rig = {0};
+    void *args[] = {&rig.p, &rig.a, &rig.b};
+    CUDA_KERNEL_NODE_PARAMS_v2 params;
+
+    if (argc > 2 && !strcmp(argv[1], "namesake"))
+        namesake(argv[2]);
+    rig_up(&rig);
+    params = rig_params(rig.store, args);
+    for (int round = 0; round < 2; round++) {
+        for (int node = 0; node < 2; node++)
+            MUST(cuGraphExecKernelNodeSetParams_v2(rig.exec, rig.kernel[node], &params));
+        if (!round && argc > 2 && !strcmp(argv[1], "behind"))
+            behind(&rig, argv[2]);
+    }
+    printf("result %llu\n", launch(&rig));
+    return 0;
+}
