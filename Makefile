@@ -11,7 +11,8 @@ PLAIN ?=
 Q   = $(if $(filter 1,$(V)),,@)
 say = @$(if $(filter 1,$(V)),:,printf '  %-6s %s\n' $(1) $(2))
 
-CUDA_INCLUDE := $(shell scripts/setup --print-include 2>/dev/null)
+# $(shell) does not see variables given to make.
+CUDA_INCLUDE := $(shell CUDA_HOME='$(CUDA_HOME)' scripts/setup --print-include 2>/dev/null)
 
 WARN     = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wno-unused-parameter $(WERROR)
 SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)

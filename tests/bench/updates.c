@@ -12,50 +12,18 @@
  *   lookup   dlsym of a name that is not the driver's
  * Prints "ns X": nanoseconds per call. Under callgrind only the measured loop is counted, and
  * "calls N" says by what to divide. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#ifndef __CUDA_API_VERSION_INTERNAL
-#define __CUDA_API_VERSION_INTERNAL
-#endif
-#include <cuda.h>
-#include <dlfcn.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <valgrind/callgrind.h>
-
 /* The driver functions used, found as most programs find them. */
 #define DRIVER(X)                                                                                  \
-    X(cuInit)                                                                                      \
-    X(cuDeviceGet)                                                                                 \
-    X(cuDevicePrimaryCtxRetain)                                                                    \
-    X(cuCtxSetCurrent)                                                                             \
-    X(cuCtxSynchronize)                                                                            \
     X(cuLibraryLoadData)                                                                           \
     X(cuLibraryGetKernel)                                                                          \
     X(cuKernelGetFunction)                                                                         \
-    X(cuMemAlloc_v2)                                                                               \
     X(cuGraphCreate)                                                                               \
     X(cuGraphAddKernelNode_v2)                                                                     \
     X(cuGraphAddEmptyNode)                                                                         \
     X(cuGraphInstantiateWithFlags)                                                                 \
     X(cuGraphExecKernelNodeSetParams_v2)                                                           \
     X(cuGraphLaunch)
-
-#define X(name) static __typeof__(name) *p_##name;
-DRIVER(X)
-#undef X
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        if ((call) != CUDA_SUCCESS) {                                                              \
-            fprintf(stderr, "updates: %s failed\n", #call);                                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "tests/bench/bench.h"
 
 static const char ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -74,37 +42,6 @@ static CUfunction function;
 static CUgraphExec exec;
 static CUgraphNode *nodes;
 static struct arguments *arguments;
-
-static void *driver_symbol(void *driver, const char *name)
-{
-    void *found = dlsym(driver, name);
-
-    if (!found) {
-        fprintf(stderr, "updates: the driver has no %s\n", name);
-        exit(1);
-    }
-    return found;
-}
-
-static void *open_driver(void)
-{
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    CUdevice device;
-    CUcontext context;
-
-    if (!driver) {
-        fprintf(stderr, "updates: %s\n", dlerror());
-        exit(1);
-    }
-#define X(name) p_##name = (__typeof__(name) *)driver_symbol(driver, #name);
-    DRIVER(X)
-#undef X
-    MUST(p_cuInit(0));
-    MUST(p_cuDeviceGet(&device, 0));
-    MUST(p_cuDevicePrimaryCtxRetain(&context, device));
-    MUST(p_cuCtxSetCurrent(context));
-    return driver;
-}
 
 static void point_at(void *args[8], struct arguments *values)
 {
@@ -201,31 +138,22 @@ static void one_round(const char *mode, void *driver, size_t count, size_t round
 
 int main(int argc, char **argv)
 {
-    struct timespec begin, end;
-    size_t count, rounds, calls;
+    struct timespec begin;
+    size_t count, rounds;
     void *driver;
 
     if (argc != 4)
         return fprintf(stderr, "usage: updates MODE NODES ROUNDS\n"), 2;
     count = strtoull(argv[2], NULL, 10);
     rounds = strtoull(argv[3], NULL, 10);
-    driver = open_driver();
+    driver = bench_open();
     build(count);
     for (size_t i = 0; i < 2; i++) /* the first ones are learnt from */
         one_round(argv[1], driver, count, i);
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    CALLGRIND_START_INSTRUMENTATION;
-    CALLGRIND_TOGGLE_COLLECT;
+    begin = bench_begin();
     for (size_t i = 0; i < rounds; i++)
         one_round(argv[1], driver, count, i);
-    CALLGRIND_TOGGLE_COLLECT;
-    CALLGRIND_STOP_INSTRUMENTATION;
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    bench_end(begin, rounds * (count ? count : 1));
     p_cuCtxSynchronize();
-    calls = rounds * (count ? count : 1);
-    printf("ns %.1f\ncalls %zu\n",
-           ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
-               (double)calls,
-           calls);
     return 0;
 }
