@@ -17,10 +17,17 @@ static struct t_run run(enum t_way way, const char *preload, const char *mode, c
     return result;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SKIP_UNDER_SANITIZERS() T_SKIP("a sanitizer's runtime must be preloaded first")
+#else
+#define SKIP_UNDER_SANITIZERS() ((void)0)
+#endif
+
 /* run-fake puts us in front of what LD_PRELOAD already names. */
 TEST(neighbours, tracer_behind_us)
 {
-    char *preload = t_format("LD_PRELOAD=%s", t_build("tests/libs/tracer.so"));
+    SKIP_UNDER_SANITIZERS();
+    char *tracer = t_build("tests/libs/tracer.so"), *preload = t_format("LD_PRELOAD=%s", tracer);
     static const enum t_way ways[] = {T_BARE, T_ON, T_OBSERVE, T_OFF};
 
     for (int i = 0; i < 4; i++) {
@@ -29,24 +36,22 @@ TEST(neighbours, tracer_behind_us)
         T_STR_EQ(with.out, "result 3\ntraced 1 1\n");
         t_run_free(&with);
     }
+    free(tracer);
     free(preload);
 }
 
 /* A tracer in front of us, whose next definition is ours, must not be ours in turn. */
 TEST(neighbours, tracer_in_front_of_us)
 {
+    SKIP_UNDER_SANITIZERS();
     char *program = t_build("tests/progs/neighbours"), *tracer = t_build("tests/libs/tracer.so");
     char *ours = t_build("libvaremap.so"), *fake = t_build("fakevmm");
     char *preload = t_format("LD_PRELOAD=%s:%s", tracer, ours);
     char *path = t_format("LD_LIBRARY_PATH=%s", fake);
     const char *const argv[] = {program, "plain", NULL};
     const char *const env[] = {preload, path, NULL};
-    struct t_run with;
+    struct t_run with = t_command(argv, env);
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    T_SKIP("a sanitizer's runtime must be preloaded first");
-#endif
-    with = t_command(argv, env);
     T_EQ(with.exit_code, 0);
     T_STR_EQ(with.out, "result 3\ntraced 1 1\n");
     t_run_free(&with);
