@@ -175,41 +175,27 @@ _Static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS_v2, extra) ==
                    offsetof(CUDA_KERNEL_NODE_PARAMS_v1, extra),
                "the second struct must begin with the first");
 
-CUresult vr_hook_cuGraphExecKernelNodeSetParams(
-    struct vr_state *state,
-    CUresult (*real)(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1 *), CUgraphExec a,
-    CUgraphNode b, const CUDA_KERNEL_NODE_PARAMS_v1 *c)
-{
-    struct vr_update update;
-    struct vr_ticket ticket;
-    CUresult result;
+/* The two ABIs differ in the struct they take, and in nothing else. */
+#define VR_KERNEL_SETTER(symbol, params_type, read_params)                                         \
+    CUresult vr_hook_##symbol(struct vr_state *state,                                              \
+                              CUresult (*real)(CUgraphExec, CUgraphNode, const params_type *),     \
+                              CUgraphExec a, CUgraphNode b, const params_type *c)                  \
+    {                                                                                              \
+        struct vr_update update;                                                                   \
+        struct vr_ticket ticket;                                                                   \
+        CUresult result;                                                                           \
+                                                                                                   \
+        read_params(&update, a, b, c);                                                             \
+        if (vr_update_ask(state, &update, &ticket) == VR_ANSWERED)                                 \
+            return CUDA_SUCCESS;                                                                   \
+        result = real(a, b, c);                                                                    \
+        vr_result_seen(state, result);                                                             \
+        vr_update_told(state, &update, &ticket, result == CUDA_SUCCESS);                           \
+        return result;                                                                             \
+    }
 
-    read_params_v1(&update, a, b, c);
-    if (vr_update_ask(state, &update, &ticket) == VR_ANSWERED)
-        return CUDA_SUCCESS;
-    result = real(a, b, c);
-    vr_result_seen(state, result);
-    vr_update_told(state, &update, &ticket, result == CUDA_SUCCESS);
-    return result;
-}
-
-CUresult vr_hook_cuGraphExecKernelNodeSetParams_v2(
-    struct vr_state *state,
-    CUresult (*real)(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v2 *), CUgraphExec a,
-    CUgraphNode b, const CUDA_KERNEL_NODE_PARAMS_v2 *c)
-{
-    struct vr_update update;
-    struct vr_ticket ticket;
-    CUresult result;
-
-    read_params_v2(&update, a, b, c);
-    if (vr_update_ask(state, &update, &ticket) == VR_ANSWERED)
-        return CUDA_SUCCESS;
-    result = real(a, b, c);
-    vr_result_seen(state, result);
-    vr_update_told(state, &update, &ticket, result == CUDA_SUCCESS);
-    return result;
-}
+VR_KERNEL_SETTER(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, read_params_v1)
+VR_KERNEL_SETTER(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS_v2, read_params_v2)
 
 /* ---- launch ---- */
 
