@@ -343,7 +343,7 @@ bool vr_allocations_remove(struct vr_allocations *table, struct vr_heap *heap, u
 }
 
 bool vr_allocations_remove_of(struct vr_allocations *table, struct vr_heap *heap, vr_handle context,
-                              uint64_t *from, struct vr_allocation *out)
+                              uint64_t generation, uint64_t *from, struct vr_allocation *out)
 {
     const struct vr_allocation *record = NULL;
     struct place place;
@@ -353,7 +353,7 @@ bool vr_allocations_remove_of(struct vr_allocations *table, struct vr_heap *heap
     more = find_from(table, *from, &place);
     while (more) {
         record = record_at(table, place);
-        if (record->context == context)
+        if (record->context == context && record->generation <= generation)
             break;
         more = next_place(table, &place);
     }

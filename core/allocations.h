@@ -43,9 +43,10 @@ bool vr_allocations_displace(struct vr_allocations *table, struct vr_heap *heap,
 /* Takes out the allocation whose base is `base`, retired or not; false for an unknown one. */
 bool vr_allocations_remove(struct vr_allocations *table, struct vr_heap *heap, uint64_t base,
                            struct vr_allocation *out);
-/* Takes out one of the context's, at *from or above; *from moves on. False when none is left. */
+/* Takes out one of the context's that is no younger than `generation`, at *from or above; *from
+ * moves on. False when none is left. */
 bool vr_allocations_remove_of(struct vr_allocations *table, struct vr_heap *heap, vr_handle context,
-                              uint64_t *from, struct vr_allocation *out);
+                              uint64_t generation, uint64_t *from, struct vr_allocation *out);
 
 /* Around a free. Retire hides the allocation whose base is `base`; false for an unknown or retired
  * one. Then restore (the driver refused) or bury it. Both need no memory, and do nothing, answering

@@ -83,7 +83,17 @@ void vr_memory_operand(struct vr_state *state, uint64_t address);
 /* Bytes of `device` that we keep for reuse; cuMemGetInfo counts them as free. */
 size_t vr_memory_kept(struct vr_state *state, int device);
 
-/* The context has ended: its allocations are no more. */
-void vr_context_gone(struct vr_state *state, vr_handle context);
+/* Around the end of a context: what there is before the driver's call, and after it, that what the
+ * context had by then is no more. Another thread's new context may have the same handle value by the
+ * time we are back: what is younger than the mark is its. */
+#define VR_MEMORY_DEVICES 64
+
+struct vr_context_mark {
+    uint64_t generation;
+    uint64_t moment[VR_MEMORY_DEVICES];
+};
+
+void vr_context_ending(struct vr_state *state, struct vr_context_mark *mark);
+void vr_context_gone(struct vr_state *state, vr_handle context, const struct vr_context_mark *mark);
 
 #endif

@@ -9,7 +9,7 @@
 #include "arena.h"
 #include "state_private.h"
 
-#define DEVICES 64
+#define DEVICES VR_MEMORY_DEVICES
 
 struct vr_recycler {
     bool active;           /* the rung and the backing are on; decided once */
@@ -102,7 +102,11 @@ static bool is_wanted(struct vr_state *state, const struct vr_alloc_call *call,
 static bool place(struct vr_state *state, struct vr_arena *arena, const struct vr_alloc_call *call,
                   struct vr_taken *taken, enum vr_refusal *refusal)
 {
-    struct vr_asking asking = {.bytes = call->bytes, .quiet = call->capture != VR_CAPTURE_NONE};
+    /* The driver's allocation does not wait for work: ours must not either, unless frees that do
+     * not wait were asked for. */
+    struct vr_asking asking = {.bytes = call->bytes,
+                               .quiet = call->capture != VR_CAPTURE_NONE,
+                               .drained = state->options.free_sync};
     enum vr_take take;
     int result;
 
@@ -166,17 +170,27 @@ static void let_go(struct vr_state *state, const struct vr_allocation *allocatio
         vr_arena_driver_freed(arena, allocation->bytes);
 }
 
-void vr_context_gone(struct vr_state *state, vr_handle context)
+void vr_context_ending(struct vr_state *state, struct vr_context_mark *mark)
+{
+    struct vr_arena *arena;
+
+    mark->generation = vr_allocations_generation(state->allocations);
+    for (int i = 0; i < DEVICES; i++)
+        mark->moment[i] = (arena = find_arena(state, i)) ? vr_arena_moment(arena) : 0;
+}
+
+void vr_context_gone(struct vr_state *state, vr_handle context, const struct vr_context_mark *mark)
 {
     struct vr_allocation allocation;
     struct vr_arena *arena;
     uint64_t from = 0;
 
-    while (vr_allocations_remove_of(state->allocations, &state->heap, context, &from, &allocation))
+    while (vr_allocations_remove_of(state->allocations, &state->heap, context, mark->generation,
+                                    &from, &allocation))
         let_go(state, &allocation, 0, true);
     for (int i = 0; i < DEVICES; i++)
         if ((arena = find_arena(state, i)))
-            vr_arena_settle(arena, context, UINT64_MAX, true);
+            vr_arena_settle(arena, context, mark->moment[i], true);
 }
 
 /* ---- the driver's allocations ---- */
@@ -292,7 +306,7 @@ static bool give_back(struct vr_state *state, struct vr_arena *arena)
     vr_handle context;
     int result;
 
-    while (vr_arena_parked(arena, &context))
+    while (!state->options.free_sync && vr_arena_parked(arena, &context))
         if (!drain(state, arena, context, false, &result))
             break;
     return vr_arena_give_back(arena) != 0;

@@ -164,6 +164,27 @@ CUresult vr_hook_cuStreamEndCapture_ptsz(struct vr_state *state,
     return end(state, real(a, b), per_thread(a));
 }
 
+/* The end of a stream is the end of its capture. */
+static CUresult destroy(struct vr_state *state, CUresult (*real)(CUstream), CUstream stream)
+{
+    CUresult result = real(stream);
+
+    vr_result_seen(state, result);
+    if (result == CUDA_SUCCESS && atomic_load_explicit(&captures()->alive, memory_order_acquire))
+        ended(stream);
+    return result;
+}
+
+CUresult vr_hook_cuStreamDestroy(struct vr_state *state, CUresult (*real)(CUstream), CUstream a)
+{
+    return destroy(state, real, a);
+}
+
+CUresult vr_hook_cuStreamDestroy_v2(struct vr_state *state, CUresult (*real)(CUstream), CUstream a)
+{
+    return destroy(state, real, a);
+}
+
 /* The driver swaps the two modes; what was asked for becomes the thread's. */
 CUresult vr_hook_cuThreadExchangeStreamCaptureMode(struct vr_state *state,
                                                    CUresult (*real)(CUstreamCaptureMode *),

@@ -34,16 +34,24 @@ vr_handle vr_primary_of(CUdevice device)
 
 /* Whether mapped memory outlives a reset is not documented: what we keep is given back, so that
  * later allocations get memory made after it. */
-void vr_context_ended(struct vr_state *state, vr_handle context)
+void vr_context_ended(struct vr_state *state, vr_handle context, const struct vr_context_mark *mark)
 {
-    vr_context_gone(state, context);
+    struct vr_provider *p = provider();
+
+    vr_context_gone(state, context, mark);
     vr_give_back(state);
+    for (unsigned i = 0; i < VR_PEERS_MAX && i < atomic_load(&p->peers); i++) {
+        if (atomic_load(&p->peer[i].user) == (CUcontext)context ||
+            atomic_load(&p->peer[i].owner) == (CUcontext)context)
+            atomic_store(&p->peer[i].owner, NULL);
+    }
 }
 
-void vr_primary_maybe_gone(struct vr_state *state, CUdevice device, vr_handle primary)
+void vr_primary_maybe_gone(struct vr_state *state, CUdevice device, vr_handle primary,
+                           const struct vr_context_mark *mark)
 {
     if (primary && !primary_active(device))
-        vr_context_ended(state, primary);
+        vr_context_ended(state, primary, mark);
 }
 
 void vr_peer_enabled(CUcontext owner)
@@ -61,7 +69,7 @@ void vr_peer_enabled(CUcontext owner)
     }
     place = atomic_fetch_add(&p->peers, 1);
     if (place >= VR_PEERS_MAX)
-        return; /* vr_drain() then waits for nobody's memory to be reused */
+        return; /* more pairs than all devices of a machine can make */
     atomic_store(&p->peer[place].user, user);
     atomic_store(&p->peer[place].owner, owner);
 }
@@ -88,12 +96,15 @@ static CUresult wait_for(CUcontext context)
 CUresult vr_drain(CUcontext owner)
 {
     struct vr_provider *p = provider();
-    unsigned peers = atomic_load(&p->peers);
-    CUresult result = peers > VR_PEERS_MAX ? CUDA_ERROR_NOT_SUPPORTED : wait_for(owner);
+    CUresult result = wait_for(owner);
 
-    for (unsigned i = 0; result == CUDA_SUCCESS && i < peers; i++) {
+    for (unsigned i = 0; result == CUDA_SUCCESS && i < VR_PEERS_MAX && i < atomic_load(&p->peers);
+         i++) {
         if (atomic_load(&p->peer[i].owner) == owner)
             result = wait_for(atomic_load(&p->peer[i].user));
+        /* A context that has ended without our seeing it has nothing to wait for. */
+        if (result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+            result = CUDA_SUCCESS;
     }
     return result;
 }

@@ -105,6 +105,8 @@ VR_ENTRY(OWN, cuStreamBeginCaptureToGraph_ptsz,
 VR_ENTRY(OWN, cuStreamEndCapture, cuStreamEndCapture, 10000, 0, (CUstream a, CUgraph *b), (a, b))
 VR_ENTRY(OWN, cuStreamEndCapture_ptsz, cuStreamEndCapture, 10000, 1,
          (CUstream a, CUgraph *b), (a, b))
+VR_ENTRY(OWN, cuStreamDestroy, cuStreamDestroy, 2000, 0, (CUstream a), (a))
+VR_ENTRY(OWN, cuStreamDestroy_v2, cuStreamDestroy, 4000, 0, (CUstream a), (a))
 VR_ENTRY(OWN, cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, 10010, 0,
          (CUstreamCaptureMode *a), (a))
 
@@ -230,7 +232,7 @@ VR_ENTRY(CODE, cuKernelSetCacheConfig, cuKernelSetCacheConfig, 12000, 0,
          (CUkernel a, CUfunc_cache b, CUdevice c), (a, b, c))
 VR_ENTRY(CONTEXT, cuCtxDestroy, cuCtxDestroy, 2000, 0, (CUcontext a), (a))
 VR_ENTRY(CONTEXT, cuCtxDestroy_v2, cuCtxDestroy, 4000, 0, (CUcontext a), (a))
-VR_ENTRY(CONTEXT, cuCtxDetach, cuCtxDetach, 2000, 0, (CUcontext a), (a))
+VR_ENTRY(CODE, cuCtxDetach, cuCtxDetach, 2000, 0, (CUcontext a), (a))
 VR_ENTRY(CODE, cuGreenCtxDestroy, cuGreenCtxDestroy, 12040, 0, (CUgreenCtx a), (a))
 VR_ENTRY(PRIMARY, cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset, 7000, 0, (CUdevice a), (a))
 VR_ENTRY(PRIMARY, cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, 11000, 0, (CUdevice a), (a))
@@ -247,7 +249,7 @@ VR_NEED(cuDeviceCanAccessPeer, (int *a, CUdevice b, CUdevice c))
 VR_NEED(cuDevicePrimaryCtxGetState, (CUdevice a, unsigned int *b, int *c))
 VR_NEED(cuCtxGetCurrent, (CUcontext *a))
 VR_NEED(cuCtxGetDevice, (CUdevice *a))
-VR_NEED(cuStreamQuery, (CUstream a))
+VR_NEED(cuStreamIsCapturing, (CUstream a, CUstreamCaptureStatus *b))
 VR_NEED(cuFuncGetParamInfo, (CUfunction a, size_t b, size_t *c, size_t *d))
 VR_NEED(cuKernelGetParamInfo, (CUkernel a, size_t b, size_t *c, size_t *d))
 VR_NEED(cuGraphKernelNodeGetAttribute,

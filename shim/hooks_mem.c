@@ -86,27 +86,33 @@ CUresult vr_hook_cuMemFree_v2(struct vr_state *state, CUresult (*real)(CUdevicep
     return result;
 }
 
-/* A stream-ordered free of ours must not wait, and the driver would not take it: the slice is
- * parked. The stream is asked after so that a bad handle gets the driver's answer; while a capture
- * lives even that question is unsafe, and the driver gets the call itself. */
+/* Whether the stream takes a free now: it exists, and does not capture, which would make the free a node. */
+static bool takes_free(CUstream stream)
+{
+    CUresult (*ask)(CUstream, CUstreamCaptureStatus *) = need(VR_NEED_cuStreamIsCapturing);
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = ask ? ask(stream, &status) : CUDA_ERROR_NOT_SUPPORTED;
+
+    return (result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_NONE) ||
+           result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+}
+
+/* A stream-ordered free of ours must not wait, and the driver would not take it: the slice is parked. If
+ * the stream would not take a free either, the driver says so itself. */
 CUresult vr_hook_cuMemFreeAsync(struct vr_state *state, CUresult (*real)(CUdeviceptr, CUstream),
                                 CUdeviceptr a, CUstream b)
 {
     struct vr_free_call call = {.address = a, .capture = VR_CAPTURE_PERMITS};
-    CUresult (*query)(CUstream) = need(VR_NEED_cuStreamQuery);
     struct vr_memory_view view;
     CUresult result;
 
-    if (vr_memory_find(state, a, &view) == VR_OK && view.base == a &&
-        vr_capture_now() == VR_CAPTURE_NONE && query) {
-        result = query(b);
-        if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
-            return result;
-        if (vr_free_ask(state, &call) == VR_FREE_DONE)
-            return CUDA_SUCCESS;
-    }
+    if (vr_memory_find(state, a, &view) == VR_OK && !takes_free(b))
+        return real(a, b);
+    if (vr_free_ask(state, &call) == VR_FREE_DONE)
+        return CUDA_SUCCESS;
     result = real(a, b);
     vr_result_seen(state, result);
+    vr_free_told(state, &call, result == CUDA_SUCCESS);
     return result;
 }
 

@@ -63,6 +63,10 @@ CUresult vr_hook_cuMemGetAccess(struct vr_state *state,
     return result;
 }
 
+/* Ids are unique in the process and never come back: ours are told from the driver's by a bit that
+ * it does not reach. */
+#define VR_OUR_IDS (1ull << 63)
+
 /* The attributes in which memory of ours differs from cuMemAlloc memory, and their answers there.
  * X(attribute, type, value) */
 #define VR_DIFFERING_ATTRIBUTES(X)                                                                 \
@@ -73,6 +77,8 @@ CUresult vr_hook_cuMemGetAccess(struct vr_state *state,
     X(CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, CUdeviceptr, view->base)                             \
     X(CU_POINTER_ATTRIBUTE_MAPPING_SIZE, size_t, view->bytes)                                      \
     X(CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, unsigned long long, 0)                            \
+    X(CU_POINTER_ATTRIBUTE_BUFFER_ID, unsigned long long, VR_OUR_IDS | view->generation)           \
+    X(CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID, unsigned long long, VR_OUR_IDS | view->generation)     \
     X(CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, bool, true)
 
 static void correct(const struct vr_memory_view *view, void *data, CUpointer_attribute attribute)

@@ -28,7 +28,8 @@ struct vr_peer {
     _Atomic(CUcontext) user, owner;
 };
 
-#define VR_PEERS_MAX 64
+/* Pairs of contexts: one context on each of 64 devices makes 4,032. */
+#define VR_PEERS_MAX 4096
 
 /* One driver library. All addresses are its own, read from its ELF tables; none is asked of dlsym,
  * so that the dlerror state stays the application's. */
@@ -41,7 +42,7 @@ struct vr_provider {
     atomic_bool handed[VR_ENTRIES]; /* our hook was given out by dlsym or cuGetProcAddress */
     atomic_ullong doors_elf, doors_dlsym, doors_procaddress;
     atomic_int version; /* cuDriverGetVersion's answer, 0 before it was asked */
-    atomic_uint peers;  /* of `peer`; more than there is room for: contexts cannot be waited for */
+    atomic_uint peers;  /* of `peer` */
     struct vr_peer peer[VR_PEERS_MAX];
 };
 

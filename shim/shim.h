@@ -104,9 +104,11 @@ enum vr_capture vr_capture_now(void);
 /* The primary context of a device, 0 when it has none now. */
 vr_handle vr_primary_of(CUdevice device);
 /* Tells core, and lets go of what we keep. */
-void vr_context_ended(struct vr_state *state, vr_handle context);
+void vr_context_ended(struct vr_state *state, vr_handle context,
+                      const struct vr_context_mark *mark);
 /* After a release or reset: tells core if that was the end of it. 0 is allowed. */
-void vr_primary_maybe_gone(struct vr_state *state, CUdevice device, vr_handle primary);
+void vr_primary_maybe_gone(struct vr_state *state, CUdevice device, vr_handle primary,
+                           const struct vr_context_mark *mark);
 /* The current context may use memory of `owner` from now on. */
 void vr_peer_enabled(CUcontext owner);
 /* Waits as cuMemFree does: for the context's work, and that of contexts which may use its memory.

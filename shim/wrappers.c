@@ -17,24 +17,29 @@
     do {                                                                                           \
         VR_AFTER_CODE;                                                                             \
         if (result == CUDA_SUCCESS)                                                                \
-            vr_context_ended(state, (vr_handle)a);                                                 \
+            vr_context_ended(state, (vr_handle)a, &mark);                                          \
     } while (0)
 #define VR_AFTER_PRIMARY                                                                           \
     do {                                                                                           \
         VR_AFTER_CODE;                                                                             \
-        vr_primary_maybe_gone(state, a, primary);                                                  \
+        vr_primary_maybe_gone(state, a, primary, &mark);                                           \
     } while (0)
 
 /* Before it too, where another thread may be given a reused handle value before we are back; and
  * what can be learnt before only. */
-#define VR_BEFORE_UPDATE  vr_note_graph(state, b)
-#define VR_BEFORE_NODE    ((void)0)
-#define VR_BEFORE_COPY    VR_NOTE_OPERANDS(state, c)
-#define VR_BEFORE_GRAPH   VR_AFTER_GRAPH
-#define VR_BEFORE_CODE    VR_AFTER_CODE
-#define VR_BEFORE_CONTEXT VR_AFTER_CODE
+#define VR_BEFORE_UPDATE vr_note_graph(state, b)
+#define VR_BEFORE_NODE   ((void)0)
+#define VR_BEFORE_COPY   VR_NOTE_OPERANDS(state, c)
+#define VR_BEFORE_GRAPH  VR_AFTER_GRAPH
+#define VR_BEFORE_CODE   VR_AFTER_CODE
+#define VR_BEFORE_CONTEXT                                                                          \
+    struct vr_context_mark mark;                                                                   \
+    vr_context_ending(state, &mark);                                                               \
+    VR_AFTER_CODE
 #define VR_BEFORE_PRIMARY                                                                          \
     vr_handle primary = vr_memory_watched(state) ? vr_primary_of(a) : 0;                           \
+    struct vr_context_mark mark;                                                                   \
+    vr_context_ending(state, &mark);                                                               \
     VR_AFTER_CODE
 
 /* By the type of a setter's parameters. */

@@ -53,6 +53,7 @@ static const struct question questions[] = {
     {"cuArrayCreate", 3020, 0},
     {"cuArray3DCreate", 3020, 0},
     {"cuMipmappedArrayCreate", 5000, 0},
+    {"cuStreamDestroy", 4000, 0},
     {"cuCtxEnablePeerAccess", 4000, 0},
     {"cuIpcGetMemHandle", 4010, 0},
     {"cuGraphKernelNodeSetParams", 12000, 0},

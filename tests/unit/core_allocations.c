@@ -179,7 +179,7 @@ TEST(allocations, of_a_context)
         other.base = 0x10000 + (uint64_t)i * 64 + 32;
         T_ASSERT(vr_allocations_add(table, &heap, &other));
     }
-    while (vr_allocations_remove_of(table, &heap, 9, &from, &out)) {
+    while (vr_allocations_remove_of(table, &heap, 9, UINT64_MAX, &from, &out)) {
         T_EQ(out.context, 9);
         seen++;
     }

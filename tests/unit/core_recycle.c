@@ -273,8 +273,28 @@ TEST(queries, ours_and_only_ours)
     app_end();
 }
 
+/* Another thread's new context has the handle of the one that ended, before we are told. */
+TEST(contexts, a_reused_handle_keeps_what_is_younger)
+{
+    struct vr_context_mark mark;
+    struct vr_memory_view view;
+    uint64_t old, young;
+
+    begin_taken();
+    app.unbound = true;
+    old = app_alloc(SIZE);
+    vr_context_ending(app.state, &mark);
+    young = app_alloc(SIZE);
+    vr_context_gone(app.state, APP_CONTEXT, &mark);
+    T_EQ(vr_memory_find(app.state, old, &view), VR_REFUSED);
+    T_EQ(vr_memory_find(app.state, young, &view), VR_OK);
+    app.count = 1;
+    app_end();
+}
+
 TEST(contexts, take_their_allocations_along)
 {
+    struct vr_context_mark mark;
     struct vr_memory_view view;
     uint64_t first, second, third;
 
@@ -288,25 +308,28 @@ TEST(contexts, take_their_allocations_along)
     T_EQ(app_free(second), 0);
     app.capture = VR_CAPTURE_NONE;
     third = app_alloc(SIZE);
-    T_EQ(third, second);
-    vr_context_gone(app.state, APP_OTHER);
+    T_NE(third, second); /* it is parked */
+    vr_context_ending(app.state, &mark);
+    vr_context_gone(app.state, APP_OTHER, &mark);
     T_EQ(vr_memory_find(app.state, first, &view), VR_OK);
     T_EQ(vr_memory_find(app.state, third, &view), VR_REFUSED);
     app.count = 1;
     app.context = APP_CONTEXT;
-    T_EQ(app_alloc(SIZE), third);
+    T_EQ(app_alloc(SIZE), second);
     app_end();
 }
 
 TEST(contexts, end_the_parking)
 {
+    struct vr_context_mark mark;
     uint64_t address;
 
     begin_taken();
     address = app_alloc(SIZE);
     app.capture = VR_CAPTURE_PERMITS;
     T_EQ(app_free(address), 0);
-    vr_context_gone(app.state, APP_CONTEXT);
+    vr_context_ending(app.state, &mark);
+    vr_context_gone(app.state, APP_CONTEXT, &mark);
     T_EQ(app_alloc(SIZE), address);
     T_EQ(device.calls[OP_drain], 0);
     app_end();
