@@ -123,36 +123,42 @@ static void launches(size_t round)
         p_cuCtxSynchronize();
 }
 
-static void one_round(const char *mode, void *driver, size_t count, size_t round)
+enum mode { CALL, SAME, KERN, CHANGE, LAUNCH, LOOKUP, MODES };
+
+static const char *const modes[MODES] = {"call", "same", "kern", "change", "launch", "lookup"};
+
+static void one_round(enum mode mode, void *driver, size_t count, size_t round)
 {
-    if (!strcmp(mode, "call"))
+    if (mode == CALL)
         setters(nothing, count, false, 0);
-    else if (!strcmp(mode, "launch"))
+    else if (mode == LAUNCH)
         launches(round);
-    else if (!strcmp(mode, "lookup"))
+    else if (mode == LOOKUP)
         dlsym(driver, "strlen");
     else
-        setters(p_cuGraphExecKernelNodeSetParams_v2, count, !strcmp(mode, "kern"),
-                !strcmp(mode, "change"));
+        setters(p_cuGraphExecKernelNodeSetParams_v2, count, mode == KERN, mode == CHANGE);
 }
 
 int main(int argc, char **argv)
 {
     struct timespec begin;
     size_t count, rounds;
+    enum mode mode = CALL;
     void *driver;
 
-    if (argc != 4)
+    while (argc == 4 && mode < MODES && strcmp(argv[1], modes[mode]))
+        mode++;
+    if (argc != 4 || mode == MODES)
         return fprintf(stderr, "usage: updates MODE NODES ROUNDS\n"), 2;
     count = strtoull(argv[2], NULL, 10);
     rounds = strtoull(argv[3], NULL, 10);
     driver = bench_open();
     build(count);
     for (size_t i = 0; i < 2; i++) /* the first ones are learnt from */
-        one_round(argv[1], driver, count, i);
+        one_round(mode, driver, count, i);
     begin = bench_begin();
     for (size_t i = 0; i < rounds; i++)
-        one_round(argv[1], driver, count, i);
+        one_round(mode, driver, count, i);
     bench_end(begin, rounds * (count ? count : 1));
     p_cuCtxSynchronize();
     return 0;
