@@ -84,8 +84,8 @@ void vr_memory_operand(struct vr_state *state, uint64_t address);
 size_t vr_memory_kept(struct vr_state *state, int device);
 
 /* Around the end of a context: what there is before the driver's call, and after it, that what the
- * context had by then is no more. Another thread's new context may have the same handle value by the
- * time we are back: what is younger than the mark is its. */
+ * context had by then is no more. Another thread's new context may have the same handle value by
+ * the time we are back: what is younger than the mark is its. */
 #define VR_MEMORY_DEVICES 64
 
 struct vr_context_mark {

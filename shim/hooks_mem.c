@@ -86,7 +86,8 @@ CUresult vr_hook_cuMemFree_v2(struct vr_state *state, CUresult (*real)(CUdevicep
     return result;
 }
 
-/* Whether the stream takes a free now: it exists, and does not capture, which would make the free a node. */
+/* Whether the stream takes a free now: it exists, and does not capture, which would make the free a
+ * node. */
 static bool takes_free(CUstream stream)
 {
     CUresult (*ask)(CUstream, CUstreamCaptureStatus *) = need(VR_NEED_cuStreamIsCapturing);
@@ -97,8 +98,8 @@ static bool takes_free(CUstream stream)
            result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
-/* A stream-ordered free of ours must not wait, and the driver would not take it: the slice is parked. If
- * the stream would not take a free either, the driver says so itself. */
+/* A stream-ordered free of ours must not wait, and the driver would not take it: the slice is
+ * parked. If the stream would not take a free either, the driver says so itself. */
 CUresult vr_hook_cuMemFreeAsync(struct vr_state *state, CUresult (*real)(CUdeviceptr, CUstream),
                                 CUdeviceptr a, CUstream b)
 {

@@ -21,9 +21,10 @@ bool ptx_known_mnemonic(struct ptx_text mnemonic);
     X(add_b32)                                                                                     \
     X(add_f32)                                                                                     \
     X(min_s32)                                                                                     \
-    X(min_u32) X(max_s32) X(max_u32) X(inc_u32) X(dec_u32) X(and_b32) X(or_b32) X(xor_b32)         \
-        X(exch_b32) X(cas_b32) X(add_b64) X(add_f64) X(min_s64) X(min_u64) X(max_s64) X(max_u64)   \
-            X(and_b64) X(or_b64) X(xor_b64) X(exch_b64) X(cas_b64)
+    X(min_u32)                                                                                     \
+    X(max_s32) X(max_u32) X(inc_u32) X(dec_u32) X(and_b32) X(or_b32) X(xor_b32) X(exch_b32)        \
+        X(cas_b32) X(add_b64) X(add_f64) X(min_s64) X(min_u64) X(max_s64) X(max_u64) X(and_b64)    \
+            X(or_b64) X(xor_b64) X(exch_b64) X(cas_b64)
 
 enum ptx_atomic {
 #define X(name) PTX_ATOMIC_##name,

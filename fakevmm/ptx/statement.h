@@ -65,11 +65,12 @@ typedef bool ptx_decoder(struct ptx_builder *builder, const struct ptx_statement
     X("mov", ptx_decode_mov)                                                                       \
     X("cvt", ptx_decode_cvt)                                                                       \
     X("cvta", ptx_decode_cvta)                                                                     \
-    X("isspacep", ptx_decode_isspacep) X("setp", ptx_decode_setp) X("set", ptx_decode_set)         \
-        X("selp", ptx_decode_selp) X("slct", ptx_decode_slct) X("ld", ptx_decode_ld)               \
-            X("ldu", ptx_decode_ld) X("st", ptx_decode_st) X("atom", ptx_decode_atom)              \
-                X("red", ptx_decode_atom) X("bra", ptx_decode_bra) X("brx", ptx_decode_brx)        \
-                    X("ret", ptx_decode_ret) X("exit", ptx_decode_ret) X("trap", ptx_decode_trap)  \
+    X("isspacep", ptx_decode_isspacep)                                                             \
+    X("setp", ptx_decode_setp) X("set", ptx_decode_set) X("selp", ptx_decode_selp)                 \
+        X("slct", ptx_decode_slct) X("ld", ptx_decode_ld) X("ldu", ptx_decode_ld)                  \
+            X("st", ptx_decode_st) X("atom", ptx_decode_atom) X("red", ptx_decode_atom)            \
+                X("bra", ptx_decode_bra) X("brx", ptx_decode_brx) X("ret", ptx_decode_ret)         \
+                    X("exit", ptx_decode_ret) X("trap", ptx_decode_trap)                           \
                         X("call", ptx_decode_call) X("bar", ptx_decode_bar)                        \
                             X("barrier", ptx_decode_bar) X("shfl", ptx_decode_shfl)                \
                                 X("vote", ptx_decode_vote) X("match", ptx_decode_match)            \

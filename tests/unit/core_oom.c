@@ -18,7 +18,8 @@ static void step(struct vr_state *state, int exec, int node, uint64_t value)
 
     world_setter(&setter, EXEC + (vr_handle)exec * 64, NODE + (vr_handle)node * 64);
     setter.value[0] = value;
-    setter.update.geometry.shared_bytes = (uint32_t)value; /* so that each kernel can tell values apart */
+    setter.update.geometry.shared_bytes =
+        (uint32_t)value; /* so that each kernel can tell values apart */
     setter.update.code.handle = codes[node % CODES] + 0x1000 * (vr_handle)(node / CODES);
     if (setter.update.code.handle % 16 == CODE_NONE % 16)
         setter.update.params = NULL;
