@@ -8,6 +8,8 @@
 #ifndef FAKEVMM_PTX_CODE_H
 #define FAKEVMM_PTX_CODE_H
 
+/* clang-format off: it does not settle on the tables of this file */
+
 #include "arena.h"
 #include "fill.h"
 #include "ptx.h"

@@ -2,6 +2,8 @@
 #ifndef FAKEVMM_PTX_OPS_H
 #define FAKEVMM_PTX_OPS_H
 
+/* clang-format off: it does not settle on the tables of this file */
+
 #include "lex.h"
 
 enum ptx_op {

@@ -2,6 +2,8 @@
 #ifndef FAKEVMM_PTX_STATEMENT_H
 #define FAKEVMM_PTX_STATEMENT_H
 
+/* clang-format off: it does not settle on the tables of this file */
+
 #include "builder.h"
 
 enum ptx_atom_kind { PTX_ATOM_NAME, PTX_ATOM_INT, PTX_ATOM_FLOAT, PTX_ATOM_SINK };
