@@ -8,7 +8,8 @@
 #ifndef FAKEVMM_PTX_CODE_H
 #define FAKEVMM_PTX_CODE_H
 
-/* clang-format off: it does not settle on the tables of this file */
+/* It does not settle on the tables of this file. */
+/* clang-format off */
 
 #include "arena.h"
 #include "fill.h"

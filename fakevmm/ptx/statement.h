@@ -2,7 +2,8 @@
 #ifndef FAKEVMM_PTX_STATEMENT_H
 #define FAKEVMM_PTX_STATEMENT_H
 
-/* clang-format off: it does not settle on the tables of this file */
+/* It does not settle on the tables of this file. */
+/* clang-format off */
 
 #include "builder.h"
 
