@@ -8,11 +8,6 @@
 #include "shim/driver_mem.h"
 #include "shim/hooks.h"
 
-static void *need(enum vr_need which)
-{
-    return atomic_load_explicit(&vr_shim.provider, memory_order_acquire)->need[which];
-}
-
 static void *real(enum vr_entry which)
 {
     return atomic_load_explicit(&vr_shim.provider, memory_order_acquire)->real[which];
@@ -27,7 +22,7 @@ static enum vr_status status_of(CUresult result)
 
 static bool attribute(CUdevice device, CUdevice_attribute which)
 {
-    CUresult (*get)(int *, CUdevice_attribute, CUdevice) = need(VR_NEED_cuDeviceGetAttribute);
+    CUresult (*get)(int *, CUdevice_attribute, CUdevice) = vr_need(VR_NEED_cuDeviceGetAttribute);
     int value = 0;
 
     return get && get(&value, which, device) == CUDA_SUCCESS && value != 0;
@@ -49,8 +44,8 @@ enum vr_status vr_mem_device(int device, size_t *granule, size_t *total)
 {
     CUresult (*granularity)(size_t *, const CUmemAllocationProp *,
                             CUmemAllocationGranularity_flags) =
-        need(VR_NEED_cuMemGetAllocationGranularity);
-    CUresult (*total_of)(size_t *, CUdevice) = need(VR_NEED_cuDeviceTotalMem_v2);
+        vr_need(VR_NEED_cuMemGetAllocationGranularity);
+    CUresult (*total_of)(size_t *, CUdevice) = vr_need(VR_NEED_cuDeviceTotalMem_v2);
     CUmemAllocationProp prop = memory_of(device);
     size_t bytes;
 
@@ -73,7 +68,7 @@ enum vr_status vr_mem_free_bytes(size_t *bytes)
 enum vr_status vr_mem_reserve(size_t bytes, size_t align, uint64_t *address)
 {
     CUresult (*reserve)(CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long) =
-        need(VR_NEED_cuMemAddressReserve);
+        vr_need(VR_NEED_cuMemAddressReserve);
     CUdeviceptr base;
     CUresult result = reserve(&base, bytes, align, 0, 0);
 
@@ -84,7 +79,7 @@ enum vr_status vr_mem_reserve(size_t bytes, size_t align, uint64_t *address)
 
 enum vr_status vr_mem_unreserve(uint64_t address, size_t bytes)
 {
-    CUresult (*unreserve)(CUdeviceptr, size_t) = need(VR_NEED_cuMemAddressFree);
+    CUresult (*unreserve)(CUdeviceptr, size_t) = vr_need(VR_NEED_cuMemAddressFree);
 
     return status_of(unreserve(address, bytes));
 }
@@ -111,7 +106,7 @@ enum vr_status vr_mem_create(int device, size_t bytes, uint64_t *memory)
 
 enum vr_status vr_mem_release(uint64_t memory)
 {
-    CUresult (*release)(CUmemGenericAllocationHandle) = need(VR_NEED_cuMemRelease);
+    CUresult (*release)(CUmemGenericAllocationHandle) = vr_need(VR_NEED_cuMemRelease);
 
     return status_of(release(memory));
 }
@@ -119,21 +114,21 @@ enum vr_status vr_mem_release(uint64_t memory)
 enum vr_status vr_mem_map(uint64_t address, size_t bytes, uint64_t memory)
 {
     CUresult (*map)(CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long) =
-        need(VR_NEED_cuMemMap);
+        vr_need(VR_NEED_cuMemMap);
 
     return status_of(map(address, bytes, 0, memory, 0));
 }
 
 enum vr_status vr_mem_unmap(uint64_t address, size_t bytes)
 {
-    CUresult (*unmap)(CUdeviceptr, size_t) = need(VR_NEED_cuMemUnmap);
+    CUresult (*unmap)(CUdeviceptr, size_t) = vr_need(VR_NEED_cuMemUnmap);
 
     return status_of(unmap(address, bytes));
 }
 
 static int device_count(void)
 {
-    CUresult (*get)(int *) = need(VR_NEED_cuDeviceGetCount);
+    CUresult (*get)(int *) = vr_need(VR_NEED_cuDeviceGetCount);
     int count = 0;
 
     return get && get(&count) == CUDA_SUCCESS ? count : 0;
@@ -144,7 +139,7 @@ static int device_count(void)
 enum vr_status vr_mem_set_access(int device, uint64_t address, size_t bytes)
 {
     CUresult (*set)(CUdeviceptr, size_t, const CUmemAccessDesc *, size_t) =
-        need(VR_NEED_cuMemSetAccess);
+        vr_need(VR_NEED_cuMemSetAccess);
     CUmemAccessDesc access[VR_DEVICES_MAX];
     int count = device_count();
 
@@ -179,7 +174,7 @@ static bool driver_can(int device)
     };
 
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-        if (!need(calls[i]))
+        if (!vr_need(calls[i]))
             return false;
     }
     return real(VR_cuMemCreate) &&
@@ -190,7 +185,7 @@ static bool driver_can(int device)
 /* A plain copy between two devices works whatever they are; one of ours only with access. */
 static bool devices_are_peers(void)
 {
-    CUresult (*can)(int *, CUdevice, CUdevice) = need(VR_NEED_cuDeviceCanAccessPeer);
+    CUresult (*can)(int *, CUdevice, CUdevice) = vr_need(VR_NEED_cuDeviceCanAccessPeer);
     int count = device_count();
 
     if (count < 1 || count > VR_DEVICES_MAX)

@@ -2,21 +2,14 @@
  * driver_mem.c. Every question is a read-only query on a handle that the
  * application is using in the very call we are in. An answer we do not know is a refusal. */
 #include "shim/driver_mem.h"
-#include "shim/shim.h"
-
-static void *need(enum vr_need which)
-{
-    struct vr_provider *provider = atomic_load_explicit(&vr_shim.provider, memory_order_acquire);
-
-    return provider ? provider->need[which] : NULL;
-}
+#include "shim/hooks.h"
 
 static CUresult ask_param(struct vr_code code, size_t index, size_t *offset, size_t *size)
 {
     CUresult (*of_function)(CUfunction, size_t, size_t *, size_t *) =
-        need(VR_NEED_cuFuncGetParamInfo);
+        vr_need(VR_NEED_cuFuncGetParamInfo);
     CUresult (*of_kernel)(CUkernel, size_t, size_t *, size_t *) =
-        need(VR_NEED_cuKernelGetParamInfo);
+        vr_need(VR_NEED_cuKernelGetParamInfo);
     CUresult result = CUDA_ERROR_NOT_FOUND;
 
     if (code.kind == VR_CODE_FUNCTION && of_function)
@@ -45,7 +38,7 @@ static enum vr_status param_info(struct vr_code code, size_t index, size_t *offs
 static enum vr_status node_updatable(vr_handle node, bool *updatable)
 {
     CUresult (*get)(CUgraphNode, CUkernelNodeAttrID, CUkernelNodeAttrValue *) =
-        need(VR_NEED_cuGraphKernelNodeGetAttribute);
+        vr_need(VR_NEED_cuGraphKernelNodeGetAttribute);
     CUkernelNodeAttrValue value = {0};
 
     if (!get || get((CUgraphNode)node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value) !=
@@ -57,7 +50,7 @@ static enum vr_status node_updatable(vr_handle node, bool *updatable)
 
 static enum vr_status current_context(vr_handle *context)
 {
-    CUresult (*get)(CUcontext *) = need(VR_NEED_cuCtxGetCurrent);
+    CUresult (*get)(CUcontext *) = vr_need(VR_NEED_cuCtxGetCurrent);
     CUcontext current = NULL;
 
     if (!get || get(&current) != CUDA_SUCCESS)

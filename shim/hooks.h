@@ -6,6 +6,14 @@
 
 #include "shim/shim.h"
 
+/* A driver function that we call ourselves; NULL without a driver, or when it has none. */
+static inline void *vr_need(enum vr_need which)
+{
+    struct vr_provider *provider = atomic_load_explicit(&vr_shim.provider, memory_order_acquire);
+
+    return provider ? provider->need[which] : NULL;
+}
+
 /* Whether the library may place allocations at all; else nobody needs to know what copies name. */
 static inline bool vr_memory_watched(const struct vr_state *state)
 {

@@ -2,17 +2,10 @@
  * the driver. Each asks core, calls the driver, tells core. It must not know slices or sizes. */
 #include "shim/hooks.h"
 
-static void *need(enum vr_need which)
-{
-    struct vr_provider *provider = atomic_load_explicit(&vr_shim.provider, memory_order_acquire);
-
-    return provider ? provider->need[which] : NULL;
-}
-
 /* VR_NONE when there is none: the driver then refuses what we may not answer. */
 static enum vr_status current_context(vr_handle *out)
 {
-    CUresult (*current)(CUcontext *) = need(VR_NEED_cuCtxGetCurrent);
+    CUresult (*current)(CUcontext *) = vr_need(VR_NEED_cuCtxGetCurrent);
     CUcontext context = NULL;
 
     if (!current || current(&context) != CUDA_SUCCESS)
@@ -24,7 +17,7 @@ static enum vr_status current_context(vr_handle *out)
 /* Whose memory a cuMemAlloc of this thread would be; false when no context is current. */
 static bool describe(struct vr_alloc_call *call, size_t bytes)
 {
-    CUresult (*device)(CUdevice *) = need(VR_NEED_cuCtxGetDevice);
+    CUresult (*device)(CUdevice *) = vr_need(VR_NEED_cuCtxGetDevice);
     vr_handle context;
     CUdevice ordinal;
 
@@ -90,7 +83,7 @@ CUresult vr_hook_cuMemFree_v2(struct vr_state *state, CUresult (*real)(CUdevicep
  * node. */
 static bool takes_free(CUstream stream)
 {
-    CUresult (*ask)(CUstream, CUstreamCaptureStatus *) = need(VR_NEED_cuStreamIsCapturing);
+    CUresult (*ask)(CUstream, CUstreamCaptureStatus *) = vr_need(VR_NEED_cuStreamIsCapturing);
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUresult result = ask ? ask(stream, &status) : CUDA_ERROR_NOT_SUPPORTED;
 
