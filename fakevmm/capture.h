@@ -93,6 +93,8 @@ CUresult fv_capture_permits(const char *function);
 /* A wait for everything in a context: refused if that covers a stream in a capture of this
  * thread's. Whether it also breaks those of other threads is a switch of FAKEVMM_MODEL. */
 CUresult fv_capture_permits_wait(const struct fv_context *context);
+/* For an operation on all streams of a context: refused while any of them is in a capture. */
+CUresult fv_capture_permits_context(const struct fv_context *context);
 /* True if use of the context's legacy stream would depend on a capture. */
 bool fv_capture_blocks_legacy(const struct fv_context *context);
 /* An operation on a capturing stream that cannot be captured: makes the capture invalid, gives back

@@ -85,13 +85,15 @@ CUresult fv_cuStreamEndCapture(CUstream handle, CUgraph *out)
         return result;
     if (!stream->tail)
         return CUDA_ERROR_ILLEGAL_STATE;
-    if (!out)
+    /* Who captures into a graph of their own need not be told which. */
+    if (!out && stream->tail->capture->owned)
         return CUDA_ERROR_INVALID_VALUE;
     result = check_end(stream->tail);
     if (result != CUDA_SUCCESS)
         return fv_capture_refuse(stream, result);
     result = fv_capture_end(stream->tail->capture, &graph);
-    *out = (CUgraph)graph;
+    if (out)
+        *out = (CUgraph)graph;
     return result;
 }
 

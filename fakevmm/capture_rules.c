@@ -104,6 +104,19 @@ CUresult fv_capture_permits_wait(const struct fv_context *context)
     return result;
 }
 
+CUresult fv_capture_permits_context(const struct fv_context *context)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (struct fv_capture *it = fv_captures; it; it = it->next) {
+        if (!takes_part(it, context, false))
+            continue;
+        fv_capture_invalidate(it);
+        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return result;
+}
+
 CUresult fv_capture_refuse(struct fv_stream *stream, CUresult error)
 {
     if (stream->tail)

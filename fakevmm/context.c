@@ -1,6 +1,7 @@
 /* context.c: contexts and each thread's stack of current ones. A destroyed context's handle
  * value comes back with the next one, so a stack remembers the id as well. It must not know what
  * a context owns: the parts that own something drop it when asked. */
+#include "array.h"
 #include "device.h"
 #include "stream.h"
 
@@ -75,9 +76,11 @@ void fv_context_close(struct fv_context *context)
     fv_context_wait(context);
     fv_peer_drop_context(context);
     fv_module_drop_context(context);
+    fv_array_drop_context(context);
     fv_mem_drop_context(context);
     fv_event_drop_context(context);
     fv_stream_drop_context(context);
+    fv_coredump_drop_context(context);
     fv_delete(FV_CONTEXT, context);
     fv_changed();
 }
@@ -202,6 +205,7 @@ CUresult fv_cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice ordinal)
     result = fv_context_new(device, flags, false, &context);
     if (result != CUDA_SUCCESS)
         return result;
+    context->usage = 1;
     *out = (CUcontext)context;
     return push(context);
 }

@@ -124,6 +124,19 @@ CUresult fv_cuCtxGetLimit(size_t *out, CUlimit limit)
     return result;
 }
 
+/* What the driver makes of a request. */
+static size_t clamp_limit(const struct fv_context *context, CUlimit limit, size_t value)
+{
+    size_t most = SIZE_MAX;
+
+    if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY)
+        most = 128;
+    if (limit == CU_LIMIT_PERSISTING_L2_CACHE_SIZE)
+        most = (size_t)fv_device_attribute(context->device,
+                                           CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
+    return value < most ? value : most;
+}
+
 CUresult fv_cuCtxSetLimit(CUlimit limit, size_t value)
 {
     struct fv_context *context;
@@ -132,7 +145,7 @@ CUresult fv_cuCtxSetLimit(CUlimit limit, size_t value)
     if (result == CUDA_SUCCESS)
         result = check_limit(limit, LIMIT_WRITE);
     if (result == CUDA_SUCCESS)
-        context->limits[limit] = value;
+        context->limits[limit] = clamp_limit(context, limit, value);
     return result;
 }
 

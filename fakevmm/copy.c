@@ -1,32 +1,16 @@
-/* copy.c: one-dimensional copies. With unified addressing an address says by itself whether it
- * is the host's or a device's, so all forms are one. What follows the stream is decided as
- * documented: a copy from pageable host memory takes the bytes at the call, one to pageable host
- * memory returns when it has finished, one between devices returns at once even in the forms
- * without a stream. */
-#include "capture.h"
+/* copy.c: what a copy is: two boxes of bytes, checked as documented, and the moving of the bytes.
+ * With unified addressing an address says by itself whether it is the host's or a device's, and an
+ * array is device memory, so all kinds are one. It must not know streams (copy_submit.c). */
+#include "copy.h"
+#include "array.h"
 #include "device.h"
 #include "hazard.h"
 #include "mem.h"
-#include "stream.h"
 #include "va.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-struct copy {
-    struct fv_work work;
-    uint64_t to, from;
-    size_t size;
-    unsigned char staged[];
-};
-
-struct request {
-    uint64_t to, from;
-    size_t size;
-    CUstream stream;
-    bool async;
-    bool to_device, from_device; /* this side has to be memory that a device reaches */
-};
+/* ---- bytes ---- */
 
 static CUresult copy_bytes(uint64_t to, uint64_t from, size_t size, int device)
 {
@@ -64,181 +48,190 @@ CUresult fv_check_range(uint64_t address, size_t size)
     return address ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult run_copy(struct fv_work *work)
-{
-    const struct copy *copy = (const struct copy *)work;
+/* ---- one end of a copy, as the application described it ---- */
 
-    return fv_copy_any(copy->to, copy->from, copy->size,
-                       FV_COPY_ON(work->context->device->ordinal));
+struct end {
+    CUmemorytype type;
+    uint64_t address;
+    CUarray array;
+    size_t x, y, z, pitch, height;
+};
+
+static struct end source_of(const CUDA_MEMCPY3D *copy)
+{
+    bool host = copy->srcMemoryType == CU_MEMORYTYPE_HOST;
+
+    return (struct end){.type = copy->srcMemoryType,
+                        .address = host ? (uintptr_t)copy->srcHost : copy->srcDevice,
+                        .array = copy->srcArray,
+                        .x = copy->srcXInBytes,
+                        .y = copy->srcY,
+                        .z = copy->srcZ,
+                        .pitch = copy->srcPitch,
+                        .height = copy->srcHeight};
 }
 
-static const char *copy_uses(const struct fv_work *work, CUdeviceptr base, size_t size)
+static struct end target_of(const CUDA_MEMCPY3D *copy)
 {
-    const struct copy *copy = (const struct copy *)work;
-    bool used = fv_overlap(copy->to, copy->size, base, size) ||
-                fv_overlap(copy->from, copy->size, base, size);
+    bool host = copy->dstMemoryType == CU_MEMORYTYPE_HOST;
 
-    return used ? "copy" : NULL;
+    return (struct end){.type = copy->dstMemoryType,
+                        .address = host ? (uintptr_t)copy->dstHost : copy->dstDevice,
+                        .array = copy->dstArray,
+                        .x = copy->dstXInBytes,
+                        .y = copy->dstY,
+                        .z = copy->dstZ,
+                        .pitch = copy->dstPitch,
+                        .height = copy->dstHeight};
 }
 
-static void retire_copy(struct fv_work *work)
+static bool is_empty(const struct fv_copy3d *plan)
 {
-    free(work);
+    return !plan->width || !plan->height || !plan->depth;
 }
 
-static CUresult check(const struct request *request)
+static bool fits(size_t start, size_t count, size_t limit)
 {
-    CUresult to = request->to_device ? fv_check_device_range(request->to, request->size)
-                                     : fv_check_range(request->to, request->size);
-    CUresult from = request->from_device ? fv_check_device_range(request->from, request->size)
-                                         : fv_check_range(request->from, request->size);
-
-    return to == CUDA_SUCCESS ? from : to;
+    return start <= limit && count <= limit - start;
 }
 
-static bool is_pageable(uint64_t address)
+static CUresult plan_array(const struct end *end, const struct fv_copy3d *plan, struct fv_box *out)
 {
-    return !fv_va_is_device(address) && !fv_va_find(address);
+    size_t width, height, depth;
+    struct fv_array *array;
+
+    if (fv_array_of(end->array, &array) != CUDA_SUCCESS || end->x % array->element)
+        return CUDA_ERROR_INVALID_VALUE;
+    fv_array_extent(array, &width, &height, &depth);
+    if (!is_empty(plan) &&
+        (plan->width % array->element || !fits(end->x, plan->width, width) ||
+         !fits(end->y, plan->height, height) || !fits(end->z, plan->depth, depth)))
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = (struct fv_box){.at = array->base + (end->z * height + end->y) * width + end->x,
+                           .pitch = width,
+                           .plane = width * height};
+    return CUDA_SUCCESS;
 }
 
-/* True if the call returns only when the copy has finished. */
-static bool must_wait(const struct request *request)
+/* From the first byte of a box to behind its last; false when that is no number. */
+static bool extent(const struct fv_copy3d *plan, const struct fv_box *box, size_t *bytes)
 {
-    if (request->async)
-        return is_pageable(request->to);
-    return !fv_va_is_device(request->to) || !fv_va_is_device(request->from);
+    size_t slices, rows;
+
+    return !__builtin_mul_overflow(plan->depth - 1, box->plane, &slices) &&
+           !__builtin_mul_overflow(plan->height - 1, box->pitch, &rows) &&
+           !__builtin_add_overflow(slices, rows, bytes) &&
+           !__builtin_add_overflow(*bytes, plan->width, bytes);
 }
 
-/* Both sides are named by their address alone; pageable memory is read when the graph runs. */
-static CUresult capture(struct fv_stream *stream, const struct request *request)
+/* A pitch or height of 0 is one that was not specified; then there must be nothing to step over. */
+static bool check_steps(const struct end *end, const struct fv_copy3d *plan)
 {
-    CUgraphNodeParams given = fv_given_copy(&(CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
-                                                             .srcDevice = request->from,
-                                                             .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-                                                             .dstDevice = request->to,
-                                                             .WidthInBytes = request->size,
-                                                             .Height = 1,
-                                                             .Depth = 1},
-                                            (CUcontext)stream->context);
-    CUgraphNode node;
+    size_t most = (size_t)fv_device_attribute(fv_device(0), CU_DEVICE_ATTRIBUTE_MAX_PITCH);
+    bool rows = plan->height > 1 || plan->depth > 1;
 
-    return fv_capture_node(stream, &given, &node);
+    if (end->pitch > most)
+        return false;
+    if ((end->pitch || rows) && !fits(end->x, plan->width, end->pitch))
+        return false;
+    return !(end->height || plan->depth > 1) || fits(end->y, plan->height, end->height);
 }
 
-static CUresult copy(struct request request)
+static CUresult plan_memory(const struct end *end, const struct fv_copy3d *plan, struct fv_box *out)
 {
-    struct fv_stream *stream;
-    CUresult result = request.async ? fv_stream_for_work(request.stream, &stream)
-                                    : fv_stream_uncaptured(request.stream, &stream);
-    bool wait, stage;
-    struct copy *copy;
+    size_t plane, offset, bytes;
 
-    if (result != CUDA_SUCCESS || !request.size)
-        return result;
-    result = check(&request);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (stream->tail)
-        return capture(stream, &request);
-    wait = must_wait(&request);
-    stage = !wait && is_pageable(request.from);
-    copy = malloc(sizeof *copy + (stage ? request.size : 0));
-    if (!copy)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *copy = (struct copy){.work = {.run = run_copy, .retire = retire_copy, .uses = copy_uses},
-                          .to = request.to,
-                          .from = request.from,
-                          .size = request.size};
-    if (stage) {
-        memcpy(copy->staged, (const void *)request.from, request.size);
-        copy->from = (uintptr_t)copy->staged;
+    *out = (struct fv_box){.at = end->address, .pitch = end->pitch};
+    if (is_empty(plan))
+        return CUDA_SUCCESS;
+    if (!end->address || !check_steps(end, plan) ||
+        __builtin_mul_overflow(end->pitch, end->height, &plane) ||
+        __builtin_mul_overflow(end->z, plane, &offset))
+        return CUDA_ERROR_INVALID_VALUE;
+    out->at += offset + end->y * end->pitch + end->x;
+    out->plane = plane;
+    if (!extent(plan, out, &bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    return end->type == CU_MEMORYTYPE_DEVICE ? fv_check_device_range(out->at, bytes)
+                                             : fv_check_range(out->at, bytes);
+}
+
+static CUresult plan_end(const struct end *end, const struct fv_copy3d *plan, struct fv_box *out)
+{
+    switch (end->type) {
+    case CU_MEMORYTYPE_ARRAY: return plan_array(end, plan, out);
+    case CU_MEMORYTYPE_HOST:
+    case CU_MEMORYTYPE_DEVICE:
+    case CU_MEMORYTYPE_UNIFIED: return plan_memory(end, plan, out);
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
-    fv_submit(stream, &copy->work);
-    return wait ? fv_stream_wait(stream) : CUDA_SUCCESS;
 }
 
-/* ---- the forms ---- */
-
-CUresult fv_cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t size)
+/* Between arrays whole elements are copied, which have to be of one size. */
+static CUresult check_arrays(const CUDA_MEMCPY3D *copy)
 {
-    return copy((struct request){.to = to, .from = from, .size = size});
+    struct fv_array *from, *to;
+
+    if (copy->srcMemoryType != CU_MEMORYTYPE_ARRAY || copy->dstMemoryType != CU_MEMORYTYPE_ARRAY)
+        return CUDA_SUCCESS;
+    if (fv_array_of(copy->srcArray, &from) != CUDA_SUCCESS ||
+        fv_array_of(copy->dstArray, &to) != CUDA_SUCCESS || from->element != to->element)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
 }
 
-CUresult fv_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
+CUresult fv_copy3d_plan(const CUDA_MEMCPY3D *copy, struct fv_copy3d *out)
 {
-    return copy(
-        (struct request){.to = to, .from = from, .size = size, .stream = stream, .async = true});
+    struct end from = source_of(copy), to = target_of(copy);
+    CUresult result;
+
+    *out = (struct fv_copy3d){
+        .width = copy->WidthInBytes, .height = copy->Height, .depth = copy->Depth};
+    if (copy->srcLOD || copy->dstLOD || copy->reserved0 || copy->reserved1)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = plan_end(&from, out, &out->from);
+    if (result == CUDA_SUCCESS)
+        result = plan_end(&to, out, &out->to);
+    return result == CUDA_SUCCESS ? check_arrays(copy) : result;
 }
 
-CUresult fv_cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size)
+/* ---- a copy that was checked ---- */
+
+static bool is_solid(const struct fv_copy3d *plan, const struct fv_box *box)
 {
-    return copy(
-        (struct request){.to = to, .from = (uintptr_t)from, .size = size, .to_device = true});
+    size_t slice = plan->width * plan->height;
+
+    return (plan->height == 1 || box->pitch == plan->width) &&
+           (plan->depth == 1 || box->plane == slice);
 }
 
-CUresult fv_cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream)
+CUresult fv_copy3d_run(const struct fv_copy3d *plan, int device)
 {
-    return copy((struct request){.to = to,
-                                 .from = (uintptr_t)from,
-                                 .size = size,
-                                 .stream = stream,
-                                 .async = true,
-                                 .to_device = true});
+    CUresult result = CUDA_SUCCESS;
+
+    if (is_empty(plan))
+        return CUDA_SUCCESS;
+    if (is_solid(plan, &plan->from) && is_solid(plan, &plan->to))
+        return fv_copy_any(plan->to.at, plan->from.at, plan->width * plan->height * plan->depth,
+                           device);
+    for (size_t z = 0; z < plan->depth; z++)
+        for (size_t y = 0; y < plan->height && result == CUDA_SUCCESS; y++)
+            result = fv_copy_any(plan->to.at + z * plan->to.plane + y * plan->to.pitch,
+                                 plan->from.at + z * plan->from.plane + y * plan->from.pitch,
+                                 plan->width, device);
+    return result;
 }
 
-CUresult fv_cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
+static bool box_uses(const struct fv_copy3d *plan, const struct fv_box *box, CUdeviceptr base,
+                     size_t size)
 {
-    return copy(
-        (struct request){.to = (uintptr_t)to, .from = from, .size = size, .from_device = true});
+    size_t bytes;
+
+    return extent(plan, box, &bytes) && fv_overlap(box->at, bytes, base, size);
 }
 
-CUresult fv_cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream stream)
+bool fv_copy3d_uses(const struct fv_copy3d *plan, CUdeviceptr base, size_t size)
 {
-    return copy((struct request){.to = (uintptr_t)to,
-                                 .from = from,
-                                 .size = size,
-                                 .stream = stream,
-                                 .async = true,
-                                 .from_device = true});
-}
-
-CUresult fv_cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t size)
-{
-    return copy((struct request){
-        .to = to, .from = from, .size = size, .to_device = true, .from_device = true});
-}
-
-CUresult fv_cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
-{
-    return copy((struct request){.to = to,
-                                 .from = from,
-                                 .size = size,
-                                 .stream = stream,
-                                 .async = true,
-                                 .to_device = true,
-                                 .from_device = true});
-}
-
-static CUresult check_contexts(CUcontext a, CUcontext b)
-{
-    struct fv_context *context;
-    CUresult result = fv_context_of(a, &context);
-
-    return result == CUDA_SUCCESS ? fv_context_of(b, &context) : result;
-}
-
-CUresult fv_cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                         CUcontext from_context, size_t size)
-{
-    CUresult result = check_contexts(to_context, from_context);
-
-    return result == CUDA_SUCCESS ? fv_cuMemcpyDtoD_v2(to, from, size) : result;
-}
-
-CUresult fv_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                              CUcontext from_context, size_t size, CUstream stream)
-{
-    CUresult result = check_contexts(to_context, from_context);
-
-    return result == CUDA_SUCCESS ? fv_cuMemcpyDtoDAsync_v2(to, from, size, stream) : result;
+    return !is_empty(plan) &&
+           (box_uses(plan, &plan->from, base, size) || box_uses(plan, &plan->to, base, size));
 }

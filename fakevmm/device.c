@@ -1,13 +1,13 @@
 /* device.c: cuInit, the devices and their primary contexts. It must not know what a context owns
  * (context.c) nor what a device claims to be able to do (device_info.c). */
 #include "device.h"
+#include "card.h"
 #include "settings.h"
 #include "va.h"
 
 #include <stdlib.h>
 
 #define MAX_DEVICES 16
-#define GRANULARITY ((size_t)2 << 20) /* minimum and recommended alike, as on an H100 */
 
 static struct fv_device devices[MAX_DEVICES];
 static int device_count;
@@ -18,8 +18,9 @@ CUresult fv_devices_init(void)
     for (int i = 0; i < device_count; i++)
         devices[i] = (struct fv_device){.ordinal = i,
                                         .memory_bytes = fv_settings()->memory,
-                                        .granularity = GRANULARITY,
-                                        .granularity_recommended = GRANULARITY};
+                                        .granularity = fv_settings()->card->granularity,
+                                        .granularity_recommended =
+                                            fv_settings()->card->granularity};
     return device_count ? fv_va_init() : CUDA_ERROR_NO_DEVICE;
 }
 

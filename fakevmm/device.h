@@ -5,6 +5,7 @@
 
 #include "fakevmm.h"
 
+struct fv_coredump;
 struct fv_stream;
 
 struct fv_device {
@@ -27,6 +28,9 @@ struct fv_context {
     uint32_t peers;        /* bit per device whose memory kernels here may access */
     size_t limits[CU_LIMIT_MAX];
     CUfunc_cache cache_config;
+    struct fv_coredump *coredump; /* NULL: the process's */
+    size_t heap_used;             /* by malloc in kernels */
+    unsigned usage;               /* how often cuCtxDetach() has to come */
     CUresult sticky; /* CUDA_SUCCESS, or the error every later call in this context returns */
     struct fv_stream *legacy; /* the NULL stream, made with the context */
 };
@@ -64,10 +68,11 @@ int fv_device_attribute(const struct fv_device *device, CUdevice_attribute attri
 
 /* Parts that own things per context, called by device.c while a context is torn down, after its
  * work has drained. Each frees what belongs to it. Defined in mem.c, module.c, stream.c,
- * event.c. */
+ * event.c; fv_array_drop_context() is array.h's. */
 void fv_mem_drop_context(struct fv_context *context);
 void fv_module_drop_context(struct fv_context *context);
 void fv_event_drop_context(struct fv_context *context);
 void fv_stream_drop_context(struct fv_context *context);
+void fv_coredump_drop_context(struct fv_context *context);
 
 #endif

@@ -1,7 +1,9 @@
-/* device_info.c: what a device says about itself. The table plays an H100 SXM5; what this
- * library does not implement is reported as absent, so that programs which ask before they use
- * take their other path. It must not change anything. */
+/* device_info.c: what a device says about itself. The table plays an H100 SXM5, and other
+ * cards where cards.def has nothing else. What this library does not implement is reported as
+ * absent, so that programs which ask before they use take their other path. It must not change anything. */
 #include "device.h"
+#include "card.h"
+#include "settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,17 +99,17 @@ static const struct {
     A(LOCAL_L1_CACHE_SUPPORTED, 1),
     A(MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472),
     A(MAX_REGISTERS_PER_MULTIPROCESSOR, 65536),
-    A(MANAGED_MEMORY, 0),
+    A(MANAGED_MEMORY, 1),
     A(MULTI_GPU_BOARD, 0),
     A(HOST_NATIVE_ATOMIC_SUPPORTED, 0),
     A(SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, 2),
     A(PAGEABLE_MEMORY_ACCESS, 0),
-    A(CONCURRENT_MANAGED_ACCESS, 0),
+    A(CONCURRENT_MANAGED_ACCESS, 1),
     A(COMPUTE_PREEMPTION_SUPPORTED, 1),
     A(CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1),
-    A(CAN_USE_STREAM_MEM_OPS_V1, 0),
-    A(CAN_USE_64_BIT_STREAM_MEM_OPS_V1, 0),
-    A(CAN_USE_STREAM_WAIT_VALUE_NOR_V1, 0),
+    A(CAN_USE_STREAM_MEM_OPS_V1, 1),
+    A(CAN_USE_64_BIT_STREAM_MEM_OPS_V1, 1),
+    A(CAN_USE_STREAM_WAIT_VALUE_NOR_V1, 1),
     A(COOPERATIVE_LAUNCH, 1),
     A(COOPERATIVE_MULTI_DEVICE_LAUNCH, 0),
     A(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448),
@@ -116,7 +118,7 @@ static const struct {
     A(PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 0),
     A(DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, 0),
     A(VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
-    A(HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 0),
+    A(HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1),
     A(HANDLE_TYPE_WIN32_HANDLE_SUPPORTED, 0),
     A(HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED, 0),
     A(MAX_BLOCKS_PER_MULTIPROCESSOR, 32),
@@ -128,17 +130,17 @@ static const struct {
     A(SPARSE_CUDA_ARRAY_SUPPORTED, 0),
     A(READ_ONLY_HOST_REGISTER_SUPPORTED, 1),
     A(TIMELINE_SEMAPHORE_INTEROP_SUPPORTED, 0),
-    A(MEMORY_POOLS_SUPPORTED, 0),
+    A(MEMORY_POOLS_SUPPORTED, 1),
     A(GPU_DIRECT_RDMA_SUPPORTED, 1),
     A(GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS, 0),
     A(GPU_DIRECT_RDMA_WRITES_ORDERING, 0),
     A(MEMPOOL_SUPPORTED_HANDLE_TYPES, 0),
-    A(CLUSTER_LAUNCH, 0),
+    A(CLUSTER_LAUNCH, 1),
     A(DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED, 0),
-    A(CAN_USE_64_BIT_STREAM_MEM_OPS, 0),
-    A(CAN_USE_STREAM_WAIT_VALUE_NOR, 0),
+    A(CAN_USE_64_BIT_STREAM_MEM_OPS, 1),
+    A(CAN_USE_STREAM_WAIT_VALUE_NOR, 1),
     A(DMA_BUF_SUPPORTED, 1),
-    A(IPC_EVENT_SUPPORTED, 0),
+    A(IPC_EVENT_SUPPORTED, 1),
     A(MEM_SYNC_DOMAIN_COUNT, 4),
     A(TENSOR_MAP_ACCESS_SUPPORTED, 0),
     A(HANDLE_TYPE_FABRIC_SUPPORTED, 0),
@@ -170,6 +172,8 @@ static bool find_attribute(const struct fv_device *device, CUdevice_attribute at
         return *out = PCI_BUS_OF_FIRST + device->ordinal, true;
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID)
         return *out = device->ordinal, true;
+    if (fv_card_attribute(fv_settings()->card, attribute, out))
+        return true;
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
         if (attributes[i].attribute == attribute)
             return *out = attributes[i].value, true;
@@ -201,7 +205,7 @@ CUresult fv_cuDeviceGetName(char *name, int size, CUdevice ordinal)
         return CUDA_ERROR_INVALID_VALUE;
     if (!fv_device(ordinal))
         return CUDA_ERROR_INVALID_DEVICE;
-    snprintf(name, (size_t)size, "fakevmm H100");
+    snprintf(name, (size_t)size, "fakevmm %s", fv_settings()->card->title);
     return CUDA_SUCCESS;
 }
 

@@ -8,8 +8,10 @@
 #include "settings.h"
 #include "stream.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +20,12 @@
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed, work;
-    bool started;     /* the environment was read */
-    bool initialised; /* by cuInit */
-    bool finished;    /* the process has begun to exit */
-    bool forked;      /* we are a child; what was initialised is the parent's */
+    bool started;        /* the environment was read */
+    atomic_bool strict;  /* FAKEVMM_STRICT, for who has no lock */
+    bool initialised;    /* by cuInit */
+    bool finished;       /* the process has begun to exit */
+    bool forked;         /* we are a child; what was initialised is the parent's */
+    size_t late_unloads; /* of libraries, since then */
     uint64_t calls[FV_ROWS];
     bool told[FV_ROWS]; /* fv_missing() has named it */
 } door = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -31,7 +35,7 @@ static struct {
 static _Thread_local bool call_is_ptds;
 
 const struct fv_symbol fv_symbols[FV_ROWS] = {
-#define FV(symbol, base, since, ptds, impl, params, args) {#symbol, #base, since, ptds},
+#define FV(symbol, base, since, ptds, impl, params, args) {#symbol, #base, since, ptds, #params},
 #include "entries.def"
 #undef FV
 };
@@ -133,13 +137,46 @@ static void in_child(void)
 {
     door.forked = door.initialised;
     memset(door.calls, 0, sizeof door.calls);
+    fv_journal_in_child();
     fv_unlock();
+}
+
+/* Replaces %p in a file's name by the process id. False when the name gets too long. */
+static bool expand_name(const char *pattern, char *path, size_t size)
+{
+    const char *mark = strstr(pattern, "%p");
+    int length;
+
+    if (mark)
+        length = snprintf(path, size, "%.*s%ld%s", (int)(mark - pattern), pattern, (long)getpid(),
+                          mark + 2);
+    else
+        length = snprintf(path, size, "%s", pattern);
+    return length >= 0 && (size_t)length < size;
+}
+
+int fv_open_output(const char *variable)
+{
+    const char *pattern = fv_env(variable);
+    char path[4096];
+    int descriptor = -1;
+
+    if (!pattern)
+        return -1;
+    if (expand_name(pattern, path, sizeof path))
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        fv_say("%s=%s: cannot write this file; name one in a folder that exists", variable,
+               pattern);
+    return descriptor;
 }
 
 static void start(void)
 {
     door.started = true;
     fv_settings_read();
+    atomic_store(&door.strict, fv_settings()->strict);
+    fv_journal_start();
     pthread_atfork(fv_lock, fv_unlock, in_child);
 }
 
@@ -165,6 +202,7 @@ static CUresult answer_of_state(enum fv_row row)
         return CUDA_SUCCESS;
     if (door.forked)
         return CUDA_ERROR_NOT_INITIALIZED;
+    door.late_unloads += door.finished && row == FV_ROW_cuLibraryUnload;
     if (door.finished)
         return CUDA_ERROR_DEINITIALIZED;
     if (fv_in_host_call())
@@ -174,17 +212,13 @@ static CUresult answer_of_state(enum fv_row row)
     return CUDA_SUCCESS;
 }
 
-CUresult fv_enter(enum fv_row row, bool ptds)
+static CUresult answer_before_work(const struct fv_call *call)
 {
-    CUresult fault, answer;
+    enum fv_row row = call->row;
+    CUresult answer = fv_fault_of(row, ++door.calls[row]);
 
-    fv_lock();
-    if (!door.started)
-        start();
-    call_is_ptds = ptds;
-    fault = fv_fault_of(row, ++door.calls[row]);
-    if (fault != CUDA_SUCCESS)
-        return fault;
+    if (answer != CUDA_SUCCESS)
+        return answer;
     /* An older driver lacks the function; a library can't hide an exported name, but can refuse. */
     if (fv_symbols[row].since > fv_settings()->driver)
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -192,9 +226,30 @@ CUresult fv_enter(enum fv_row row, bool ptds)
     return answer == CUDA_SUCCESS && fv_captures ? fv_capture_permits_call(row) : answer;
 }
 
-void fv_leave(void)
+CUresult fv_enter(struct fv_call *call)
 {
+    if (atomic_load(&door.strict))
+        fv_graphs_enter(call);
+    fv_lock();
+    if (!door.started)
+        start();
+    call_is_ptds = call->ptds;
+    if (fv_settings()->journal)
+        fv_journal_before(call);
+    fv_graphs_check(call);
+    return answer_before_work(call);
+}
+
+void fv_leave(struct fv_call *call, CUresult result)
+{
+    uint64_t nanoseconds = fv_settings()->cost ? fv_cost_of(call) : 0;
+
+    if (fv_settings()->journal)
+        fv_journal_after(call, result);
+    fv_graphs_leave(call);
     fv_unlock();
+    if (nanoseconds)
+        fv_cost_spend(nanoseconds);
 }
 
 CUresult fv_missing(enum fv_row row)
@@ -206,23 +261,6 @@ CUresult fv_missing(enum fv_row row)
 }
 
 /* ---- the end ---- */
-
-/* Opens FAKEVMM_COUNTS with %p replaced by the process id. */
-static FILE *open_counts(const char *pattern)
-{
-    char path[4096];
-    const char *mark = strstr(pattern, "%p");
-    int length;
-
-    if (mark)
-        length = snprintf(path, sizeof path, "%.*s%ld%s", (int)(mark - pattern), pattern,
-                          (long)getpid(), mark + 2);
-    else
-        length = snprintf(path, sizeof path, "%s", pattern);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return NULL;
-    return fopen(path, "we");
-}
 
 static void print_counts(FILE *file)
 {
@@ -241,16 +279,11 @@ static void print_counts(FILE *file)
 
 static void write_counts(void)
 {
-    const char *pattern = fv_env("FAKEVMM_COUNTS");
-    FILE *file;
+    int descriptor = fv_open_output("FAKEVMM_COUNTS");
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
 
-    if (!pattern)
+    if (!file)
         return;
-    file = open_counts(pattern);
-    if (!file) {
-        fv_say("FAKEVMM_COUNTS=%s: cannot write this file", pattern);
-        return;
-    }
     fv_lock();
     print_counts(file);
     fv_unlock();
@@ -265,7 +298,7 @@ __attribute__((destructor)) static void at_end(void)
         return;
     write_counts();
     fv_lock();
-    fv_leaks_print();
+    fv_leaks_print(door.late_unloads);
     fv_unlock();
     fv_hazards_end();
 }

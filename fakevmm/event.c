@@ -3,77 +3,125 @@
  * capture is never done; it stands for nodes. It must not know how streams run. */
 #include "capture.h"
 #include "device.h"
+#include "event.h"
+#include "event_ipc.h"
+#include "kernel_host.h"
+#include "mempool.h"
 #include "stream.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-struct record {
+struct fv_record {
     unsigned refs;
     bool done;
     struct timespec at;
     struct fv_mark mark; /* where a capture stood */
+    struct fv_shared_event *shared;
+    uint64_t number; /* among the records of a shared event */
 };
 
 struct fv_event {
     struct fv_context *context;
+    unsigned long long id; /* never reused; handles are */
     unsigned flags;
-    struct record *record; /* NULL: never recorded, an empty set of work */
+    struct fv_record *record;       /* NULL: never recorded, an empty set of work */
+    struct fv_shared_event *shared; /* with other processes, NULL: not made for it */
 };
 
 FV_FITS(struct fv_event);
 
+#define POLL_NS 50000 /* between two looks at what another process does */
+
+static unsigned long long last_id;
+
 /* A queued record or wait. */
 struct event_work {
     struct fv_work work;
-    struct record *record;
+    struct fv_record *record;
 };
 
-static void put(struct record *record)
+void fv_record_put(struct fv_record *record)
 {
     if (!record || --record->refs)
         return;
     fv_mark_free(&record->mark);
+    fv_shared_put(record->shared);
     free(record);
 }
 
+/* Another process may have recorded a shared event since: the latest record is its. */
+static void look_for_records(struct fv_event *event)
+{
+    uint64_t latest = event->shared ? fv_shared_latest(event->shared) : 0;
+    struct fv_record *record;
+
+    if (!latest || (event->record && event->record->number >= latest) ||
+        (event->record && event->record->mark.capture))
+        return;
+    record = calloc(1, sizeof *record);
+    if (!record)
+        return;
+    record->refs = 1;
+    record->shared = fv_shared_get(event->shared);
+    record->number = latest;
+    fv_record_put(event->record);
+    event->record = record;
+}
+
 /* Events of a context in error answer with its error. */
-static CUresult event_of(CUevent handle, struct fv_event **out)
+CUresult fv_event_of(CUevent handle, struct fv_event **out)
 {
     struct fv_event *event = (struct fv_event *)handle;
 
     if (!fv_valid(FV_EVENT, event) || event->context->closing)
         return CUDA_ERROR_INVALID_HANDLE;
+    look_for_records(event);
     *out = event;
     return event->context->sticky;
 }
 
 /* ---- life ---- */
 
+CUresult fv_event_make(struct fv_context *context, unsigned flags, struct fv_shared_event *shared,
+                       CUevent *out)
+{
+    struct fv_event *event = fv_new(FV_EVENT);
+
+    if (!event)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    event->context = context;
+    event->id = ++last_id;
+    event->flags = flags;
+    event->shared = shared;
+    *out = (CUevent)event;
+    return CUDA_SUCCESS;
+}
+
 CUresult fv_cuEventCreate(CUevent *out, unsigned flags)
 {
     const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    struct fv_shared_event *shared = NULL;
     struct fv_context *context;
     CUresult result = fv_current(&context);
-    struct fv_event *event;
 
     if (result != CUDA_SUCCESS)
         return result;
     if (!out || flags & ~known ||
         (flags & CU_EVENT_INTERPROCESS && !(flags & CU_EVENT_DISABLE_TIMING)))
         return CUDA_ERROR_INVALID_VALUE;
-    event = fv_new(FV_EVENT);
-    if (!event)
+    if (flags & CU_EVENT_INTERPROCESS && !(shared = fv_shared_new()))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    event->context = context;
-    event->flags = flags;
-    *out = (CUevent)event;
-    return CUDA_SUCCESS;
+    result = fv_event_make(context, flags, shared, out);
+    if (result != CUDA_SUCCESS)
+        fv_shared_put(shared);
+    return result;
 }
 
 static void destroy(struct fv_event *event)
 {
-    put(event->record);
+    fv_record_put(event->record);
+    fv_shared_put(event->shared);
     fv_delete(FV_EVENT, event);
 }
 
@@ -94,48 +142,132 @@ CUresult fv_cuEventDestroy(CUevent handle)
 
 void fv_event_drop_context(struct fv_context *context)
 {
+    fv_event_leave_context(context);
     for (struct fv_event *it = fv_next(FV_EVENT, NULL); it; it = fv_next(FV_EVENT, it))
         if (it->context == context)
             destroy(it);
 }
 
+/* ---- for graphs ---- */
+
+struct fv_shared_event *fv_event_shared(const struct fv_event *event)
+{
+    return event->shared;
+}
+
+struct fv_context *fv_event_context(const struct fv_event *event)
+{
+    return event->context;
+}
+
+unsigned long long fv_event_id(const struct fv_event *event)
+{
+    return event->id;
+}
+
+CUresult fv_event_begin(struct fv_event *event, struct fv_record **out)
+{
+    struct fv_record *record = calloc(1, sizeof *record);
+
+    if (!record)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    fv_record_put(event->record);
+    event->record = record;
+    record->refs = 2; /* the event's and the caller's */
+    record->shared = fv_shared_get(event->shared);
+    if (record->shared)
+        record->number = fv_shared_queue(record->shared);
+    *out = record;
+    return CUDA_SUCCESS;
+}
+
+CUresult fv_event_latest(struct fv_event *event, struct fv_record **out)
+{
+    if (event->record && event->record->mark.capture)
+        return CUDA_ERROR_CAPTURED_EVENT;
+    *out = event->record;
+    if (*out)
+        (*out)->refs++;
+    return CUDA_SUCCESS;
+}
+
+void fv_event_refuse(const struct fv_event *event)
+{
+    fv_capture_ask(&event->record->mark);
+}
+
+struct fv_record *fv_record_get(struct fv_record *record)
+{
+    record->refs++;
+    return record;
+}
+
+bool fv_record_done(const struct fv_record *record)
+{
+    return !record || record->done ||
+           (record->shared && fv_shared_reached(record->shared, record->number));
+}
+
+bool fv_record_polls(const struct fv_record *record)
+{
+    return record->shared != NULL;
+}
+
 /* ---- record and wait ---- */
+
+void fv_record_end(struct fv_record *record)
+{
+    clock_gettime(CLOCK_MONOTONIC, &record->at);
+    record->done = true;
+    if (record->shared)
+        fv_shared_reach(record->shared, record->number);
+    fv_record_put(record);
+}
 
 static void retire_record(struct fv_work *work)
 {
-    struct record *record = ((struct event_work *)work)->record;
-
-    clock_gettime(CLOCK_MONOTONIC, &record->at);
-    record->done = true;
-    put(record);
+    fv_record_end(((struct event_work *)work)->record);
     free(work);
 }
 
 static bool wait_is_over(struct fv_work *work)
 {
-    return ((struct event_work *)work)->record->done;
+    return fv_record_done(((struct event_work *)work)->record);
 }
 
 static void retire_wait(struct fv_work *work)
 {
-    put(((struct event_work *)work)->record);
+    fv_record_put(((struct event_work *)work)->record);
     free(work);
+}
+
+CUresult fv_record_await(struct fv_record *record, struct fv_stream *stream)
+{
+    struct event_work *work = fv_record_done(record) ? NULL : malloc(sizeof *work);
+
+    if (!work) {
+        bool done = fv_record_done(record);
+
+        fv_record_put(record);
+        return done ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *work = (struct event_work){
+        .work = {.ready = wait_is_over, .retire = retire_wait, .polls = fv_record_polls(record)},
+        .record = record};
+    fv_submit(stream, &work->work);
+    return CUDA_SUCCESS;
 }
 
 static CUresult record_event(struct fv_event *event, struct fv_stream *stream)
 {
-    struct record *record = calloc(1, sizeof *record);
     struct event_work *work = calloc(1, sizeof *work);
+    CUresult result = work ? fv_event_begin(event, &work->record) : CUDA_ERROR_OUT_OF_MEMORY;
 
-    if (!record || !work) {
-        free(record);
+    if (result != CUDA_SUCCESS) {
         free(work);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return result;
     }
-    put(event->record);
-    event->record = record;
-    record->refs = 2; /* the event's and the work's */
-    *work = (struct event_work){.work = {.retire = retire_record}, .record = record};
+    work->work.retire = retire_record;
     fv_submit(stream, &work->work);
     return CUDA_SUCCESS;
 }
@@ -143,26 +275,36 @@ static CUresult record_event(struct fv_event *event, struct fv_stream *stream)
 /* Nothing is added to the graph: the event stands for what the stream's next node depends on. */
 static CUresult capture_record(struct fv_event *event, struct fv_stream *stream)
 {
-    struct record *record = calloc(1, sizeof *record);
+    struct fv_record *record = calloc(1, sizeof *record);
     CUresult result = record ? fv_capture_record(stream, &record->mark) : CUDA_ERROR_OUT_OF_MEMORY;
 
     if (record)
         record->refs = 1;
     if (result != CUDA_SUCCESS) {
-        put(record);
+        fv_record_put(record);
         return fv_capture_refuse(stream, result);
     }
-    put(event->record);
+    fv_record_put(event->record);
     event->record = record;
     return CUDA_SUCCESS;
 }
 
-/* Flags that only a capture may have ask for a node of a kind that graphs here lack. */
-static CUresult check_flags(unsigned flags, unsigned external, struct fv_stream *stream)
+/* The flag that only a capture may have asks for a node, instead of a place in the graph. */
+static CUresult check_flags(unsigned flags, unsigned external, const struct fv_stream *stream)
 {
-    if (flags == external && stream->tail)
-        return fv_capture_refuse(stream, CUDA_ERROR_NOT_SUPPORTED);
-    return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    return !flags || (flags == external && stream->tail) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult capture_node(struct fv_stream *stream, CUgraphNodeType type, CUevent event)
+{
+    CUgraphNodeParams given = {.type = type};
+    CUgraphNode node;
+
+    if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+        given.eventRecord.event = event;
+    else
+        given.eventWait.event = event;
+    return fv_capture_node(stream, &given, &node);
 }
 
 CUresult fv_cuEventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned flags)
@@ -172,13 +314,15 @@ CUresult fv_cuEventRecordWithFlags(CUevent handle, CUstream stream_handle, unsig
     struct fv_event *event;
 
     if (result == CUDA_SUCCESS)
-        result = event_of(handle, &event);
+        result = fv_event_of(handle, &event);
     if (result == CUDA_SUCCESS)
         result = check_flags(flags, CU_EVENT_RECORD_EXTERNAL, stream);
     if (result != CUDA_SUCCESS)
         return result;
     if (event->context != stream->context)
         return CUDA_ERROR_INVALID_HANDLE;
+    if (flags)
+        return capture_node(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, handle);
     return stream->tail ? capture_record(event, stream) : record_event(event, stream);
 }
 
@@ -192,26 +336,19 @@ CUresult fv_cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned f
     struct fv_stream *stream;
     CUresult result = fv_stream_for_work(stream_handle, &stream);
     struct fv_event *event;
-    struct event_work *work;
 
     if (result == CUDA_SUCCESS)
-        result = event_of(handle, &event);
+        result = fv_event_of(handle, &event);
     if (result == CUDA_SUCCESS)
         result = check_flags(flags, CU_EVENT_WAIT_EXTERNAL, stream);
+    if (result == CUDA_SUCCESS && flags)
+        return capture_node(stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, handle);
     if (result != CUDA_SUCCESS || !event->record)
         return result;
     if (stream->tail || event->record->mark.capture)
         return fv_capture_wait(stream, &event->record->mark);
-    if (event->record->done)
-        return CUDA_SUCCESS;
-    work = malloc(sizeof *work);
-    if (!work)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *work = (struct event_work){.work = {.ready = wait_is_over, .retire = retire_wait},
-                                .record = event->record};
     event->record->refs++;
-    fv_submit(stream, &work->work);
-    return CUDA_SUCCESS;
+    return fv_record_await(event->record, stream);
 }
 
 /* ---- questions ---- */
@@ -220,7 +357,7 @@ CUresult fv_cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned f
  * forbids this (capture_unsafe.def). */
 static CUresult event_to_ask(CUevent handle, const char *call, struct fv_event **out)
 {
-    CUresult result = event_of(handle, out);
+    CUresult result = fv_event_of(handle, out);
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -236,7 +373,19 @@ CUresult fv_cuEventQuery(CUevent handle)
 
     if (result != CUDA_SUCCESS)
         return result;
-    return !event->record || event->record->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    return fv_record_done(event->record) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+/* Sleeps until it is worth looking again. Drops the lock. */
+static void wait_for(const struct fv_record *record)
+{
+    if (!fv_record_polls(record)) {
+        fv_wait();
+        return;
+    }
+    fv_unlock();
+    nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+    fv_lock();
 }
 
 CUresult fv_cuEventSynchronize(CUevent handle)
@@ -244,7 +393,7 @@ CUresult fv_cuEventSynchronize(CUevent handle)
     struct fv_event *event;
     CUresult result = event_to_ask(handle, "cuEventSynchronize", &event);
     struct fv_context *context;
-    struct record *record;
+    struct fv_record *record;
     unsigned long long id;
 
     if (result != CUDA_SUCCESS || !event->record)
@@ -253,10 +402,14 @@ CUresult fv_cuEventSynchronize(CUevent handle)
     id = context->id;
     record = event->record;
     record->refs++;
-    while (!record->done)
-        fv_wait();
-    put(record);
-    return fv_context_lives(context, id) ? context->sticky : CUDA_SUCCESS;
+    while (!fv_record_done(record))
+        wait_for(record);
+    fv_record_put(record);
+    fv_print_flush();
+    if (!fv_context_lives(context, id))
+        return CUDA_SUCCESS;
+    fv_pools_trim(context->device);
+    return context->sticky;
 }
 
 static float milliseconds(const struct timespec *from, const struct timespec *to)
@@ -268,10 +421,10 @@ static float milliseconds(const struct timespec *from, const struct timespec *to
 CUresult fv_cuEventElapsedTime_v2(float *out, CUevent start_handle, CUevent end_handle)
 {
     struct fv_event *start, *end;
-    CUresult result = event_of(start_handle, &start);
+    CUresult result = fv_event_of(start_handle, &start);
 
     if (result == CUDA_SUCCESS)
-        result = event_of(end_handle, &end);
+        result = fv_event_of(end_handle, &end);
     if (result != CUDA_SUCCESS)
         return result;
     if (!out)

@@ -55,6 +55,11 @@ enum fv_kind {
     FV_GRAPH,
     FV_NODE,
     FV_EXEC,
+    FV_ARRAY,
+    FV_MIPMAP,
+    FV_MEMPOOL,
+    FV_USER_OBJECT,
+    FV_LINK,
     FV_KINDS
 };
 
@@ -66,6 +71,11 @@ void *fv_new(enum fv_kind kind);
 void fv_delete(enum fv_kind kind, void *object);
 /* True if the handle names a live object of that kind. Accepts any value. */
 bool fv_valid(enum fv_kind kind, const void *handle);
+/* The number of a live object among those of its kind that were ever asked about, from 1; 0 for a
+ * handle that names none. */
+unsigned fv_ordinal(enum fv_kind kind, const void *handle);
+/* How many objects of that kind have been deleted: while it stays, all that were valid are. */
+uint64_t fv_deletions(enum fv_kind kind);
 /* Walks the live objects of a kind: pass NULL first, then the last answer; NULL ends it. The object
  * last returned may be deleted meanwhile. */
 void *fv_next(enum fv_kind kind, const void *after);

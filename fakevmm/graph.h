@@ -1,41 +1,13 @@
-/* graph.h: graphs, their nodes and edges, and what nodes do, as the graph*.c files share them. What
- * is instantiated from a graph is graph_exec.h's.
+/* graph.h: graphs, their nodes and edges, as the graph*.c files share them. What nodes do is
+ * graph_params.h's, what is instantiated from a graph graph_exec.h's.
  *
- * A graph is a description: nodes in the order they were added, edges between them. Parameters are
- * immutable blocks with counted references, so that a graph, its clones, its execs and their queued
- * launches share them. Nodes and graphs have ids that never come back, because their handle values
- * do. The lock is held throughout, but for running a block's work. */
+ * A graph is a description: nodes in the order they were added, edges between them. Nodes and
+ * graphs have ids that never come back, because their handle values do. The lock is held
+ * throughout. */
 #ifndef FAKEVMM_GRAPH_H
 #define FAKEVMM_GRAPH_H
 
-#include "device.h"
-#include "fakevmm.h"
-#include "module.h"
-
-struct fv_node;
-
-/* What a node does. */
-struct fv_params {
-    CUgraphNodeType type;
-    unsigned refs;
-    struct fv_context *context; /* where it runs; NULL for a host, empty or child graph node */
-    unsigned long long context_id;
-    int device; /* ordinal of that context's device */
-    union {
-        struct {
-            struct fv_function *handle;
-            struct fv_function function;    /* as it was then; the handle may go */
-            CUDA_KERNEL_NODE_PARAMS_v3 set; /* without kernelParams and extra */
-            unsigned char *bytes;           /* the packed parameters */
-            size_t size;
-            bool as_extra; /* they came through `extra` and are returned that way */
-            void **list;   /* what the getter returns, made when first asked for */
-        } kernel;
-        CUDA_MEMCPY3D copy;
-        CUDA_MEMSET_NODE_PARAMS_v1 memset;
-        CUDA_HOST_NODE_PARAMS_v2 host;
-    };
-};
+#include "graph_params.h"
 
 /* The other end of an edge, with the edge's data. */
 struct fv_edge {
@@ -55,7 +27,8 @@ struct fv_node {
     struct fv_node *next, *previous; /* in order of creation */
     struct fv_edges in, out;         /* dependencies and dependents, in order of creation */
     struct fv_params *params;
-    struct fv_graph *child;            /* owned; for CU_GRAPH_NODE_TYPE_GRAPH only */
+    CUgraph *inner; /* owned: a child graph node's graph, the bodies of a conditional node */
+    size_t inner_count;
     CUlaunchAttributeValue *attribute; /* CU_LAUNCH_ATTRIBUTE_MAX of them, NULL: all default */
     size_t mark;                       /* scratch of whoever walks the graph */
 };
@@ -63,12 +36,22 @@ struct fv_node {
 struct fv_graph {
     unsigned long long id;
     unsigned long long origin; /* id of the graph it was cloned from, 0: none */
-    struct fv_node *owner;     /* the child graph node it belongs to, or NULL */
+    struct fv_node *owner;     /* the node it belongs to, or NULL */
+    bool moved;                /* into that node, by the application */
+    bool has_memory;           /* nodes that allocate or free, it or a graph in it */
     struct fv_node *first, *last;
     size_t count;
-    struct fv_node *found;      /* the node cuGraphNodeFindInClone answered last */
-    struct fv_capture *capture; /* that adds nodes to it now (capture.h), or NULL */
+    struct fv_node *found;           /* the node cuGraphNodeFindInClone answered last */
+    struct fv_capture *capture;      /* that adds nodes to it now (capture.h), or NULL */
+    struct fv_condition *conditions; /* handles made for it */
+    struct fv_objects *objects;      /* user objects it keeps */
 };
+
+/* A graph inside a node. */
+static inline struct fv_graph *fv_node_inner(const struct fv_node *node, size_t index)
+{
+    return (struct fv_graph *)node->inner[index];
+}
 
 /* ---- graph.c ---- */
 
@@ -79,10 +62,38 @@ CUresult fv_node_of(CUgraphNode handle, struct fv_node **out);
 struct fv_graph *fv_graph_new(void);
 CUresult fv_graph_clone(const struct fv_graph *from, struct fv_graph **out);
 void fv_graph_free(struct fv_graph *graph);
-/* Adds a node. Takes over `params` and `child`, on success only. */
+/* Adds a node. Takes over `params`, on success only. */
 CUresult fv_node_add(struct fv_graph *graph, const CUgraphNode *dependencies,
                      const CUgraphEdgeData *data, size_t count, struct fv_params *params,
-                     struct fv_graph *child, CUgraphNode *out);
+                     CUgraphNode *out);
+/* Gives a node that has none `count` graphs inside: `graph`, which it takes over, or new ones. */
+CUresult fv_node_give_inner(struct fv_node *node, struct fv_graph *graph, size_t count);
+/* Takes a node and its edges out of its graph, and frees it. */
+void fv_node_remove(struct fv_node *node);
+
+/* ---- graph_edges.c ---- */
+
+/* CUDA_ERROR_INVALID_VALUE unless these are different nodes of the graph. */
+CUresult fv_edges_check(const struct fv_graph *graph, const CUgraphNode *dependencies,
+                        size_t count);
+/* Edges from nodes that were checked into another one. data == NULL: plain ones. */
+CUresult fv_edges_into(struct fv_node *node, const CUgraphNode *dependencies,
+                       const CUgraphEdgeData *data, size_t count);
+void fv_edge_remove(struct fv_node *from, struct fv_node *to);
+/* The edges of a graph for another one with the same nodes. */
+CUresult fv_edges_clone(const struct fv_graph *from, struct fv_graph *graph);
+
+/* ---- graph_rules.c ---- */
+
+/* True if the graph, or one inside it, has a node of that kind. */
+bool fv_graph_contains(const struct fv_graph *graph, CUgraphNodeType type);
+/* CUDA_ERROR_NOT_SUPPORTED for a graph that cannot be cloned. */
+CUresult fv_graph_check_clone(const struct fv_graph *graph);
+/* Whether a graph may become the child of a node that is added to another one. */
+CUresult fv_graph_check_move(const struct fv_graph *graph, const struct fv_graph *into);
+/* Whether a node with these parameters, and a child graph (else NULL), may be added. */
+CUresult fv_graph_check_node(const struct fv_graph *graph, const struct fv_params *params,
+                             const struct fv_graph *child);
 
 /* ---- graph_nodes.c ---- */
 
@@ -90,27 +101,21 @@ CUresult fv_node_add(struct fv_graph *graph, const CUgraphNode *dependencies,
 CUresult fv_node_add_given(CUgraphNode *out, CUgraph graph, const CUgraphNode *dependencies,
                            const CUgraphEdgeData *data, size_t count,
                            const CUgraphNodeParams *given);
+CUresult fv_node_set_given(CUgraphNode node, const CUgraphNodeParams *given);
+/* A node of that kind, or CUDA_ERROR_INVALID_VALUE. */
+CUresult fv_node_of_type(CUgraphNode handle, CUgraphNodeType type, struct fv_node **out);
 
-/* ---- graph_params.c ---- */
+/* ---- graph_object.c ---- */
 
-/* A block with one reference from a node's parameters, checked and copied. NULL contexts mean the
- * current one. The child graph of a CU_GRAPH_NODE_TYPE_GRAPH is not part of it. */
-CUresult fv_params_new(const CUgraphNodeParams *given, struct fv_params **out);
-struct fv_params *fv_params_get(struct fv_params *params);
-void fv_params_put(struct fv_params *params);
-/* False once the function's module or the context is gone. */
-bool fv_params_alive(const struct fv_params *params);
-/* Does the work; any thread, no lock. */
-CUresult fv_params_run(const struct fv_params *params);
-/* What names an address in [base, base + size), in words, or NULL. */
-const char *fv_params_use(const struct fv_params *params, CUdeviceptr base, size_t size);
-/* A kernel's parameters as they were set; the array in them lives as long as the block. */
-CUresult fv_params_show_kernel(struct fv_params *params, CUDA_KERNEL_NODE_PARAMS_v2 *out);
+/* References to user objects, as a graph, an exec and its launches share them; NULL: none. */
+struct fv_objects *fv_objects_get(struct fv_objects *objects);
+void fv_objects_put(struct fv_objects *objects);
 
 /* ---- graph_attribute.c ---- */
 
 /* The value of an attribute a kernel node may have, or its default. */
 const CUlaunchAttributeValue *fv_node_attribute(const struct fv_node *node, CUlaunchAttributeID id);
+struct fv_company fv_node_company(const struct fv_node *node);
 bool fv_node_updatable(const struct fv_node *node);
 CUresult fv_node_copy_attributes(struct fv_node *to, const struct fv_node *from);
 
@@ -123,9 +128,15 @@ CUgraphNodeParams fv_given_copy(const CUDA_MEMCPY3D *copy, CUcontext context);
 CUgraphNodeParams fv_given_memset(const CUDA_MEMSET_NODE_PARAMS_v1 *memset, CUcontext context);
 CUgraphNodeParams fv_given_host(const CUDA_HOST_NODE_PARAMS_v1 *host);
 CUgraphNodeParams fv_given_child(CUgraph child);
+CUgraphNodeParams fv_given_event(CUgraphNodeType type, CUevent event);
+CUgraphNodeParams fv_given_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v1 *batch);
+CUgraphNodeParams fv_given_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS_v1 *alloc);
+CUgraphNodeParams fv_given_free(CUdeviceptr address);
 /* Checks the type and that every byte its kind of node does not use is zero. */
 CUresult fv_given_check(const CUgraphNodeParams *given);
-/* The child graph these parameters name, to be cloned. */
+/* CUDA_ERROR_NOT_SUPPORTED for what can only be given when a node is added. */
+CUresult fv_given_settable(const CUgraphNodeParams *given);
+/* The child graph these parameters name. */
 CUresult fv_given_graph(const CUgraphNodeParams *given, struct fv_graph **out);
 
 #endif

@@ -33,6 +33,15 @@ const CUlaunchAttributeValue *fv_node_attribute(const struct fv_node *node, CUla
     return id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP ? &map : &zero;
 }
 
+struct fv_company fv_node_company(const struct fv_node *node)
+{
+    const CUlaunchAttributeValue *cluster =
+        fv_node_attribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    return (struct fv_company){
+        .cluster = {cluster->clusterDim.x, cluster->clusterDim.y, cluster->clusterDim.z},
+        .cooperative = fv_node_attribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE)->cooperative};
+}
+
 bool fv_node_updatable(const struct fv_node *node)
 {
     return fv_node_attribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)

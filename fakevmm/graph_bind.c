@@ -23,11 +23,8 @@ void fv_params_bind(const struct fv_params *params, struct fv_binding *source,
     }
     if (params->type != CU_GRAPH_NODE_TYPE_MEMCPY)
         return;
-    const CUDA_MEMCPY3D *copy = &params->copy;
-    *source = bind(copy->srcMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)copy->srcHost
-                                                             : copy->srcDevice);
-    *target = bind(copy->dstMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)copy->dstHost
-                                                             : copy->dstDevice);
+    *source = bind(params->copy_plan.from.at);
+    *target = bind(params->copy_plan.to.at);
 }
 
 static bool same_binding(const struct fv_binding *a, const struct fv_binding *b)
@@ -75,6 +72,7 @@ bool fv_step_takes_setter(const struct fv_step *step, const struct fv_params *ol
         return new->memset.width &&new->memset.height &&same_dimensions(&old->memset,
                                                                         &new->memset) &&
                operands_fit(step, new);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return fv_batch_takes(old, new);
     default: return true;
     }
 }
@@ -90,6 +88,11 @@ bool fv_step_takes_update(const struct fv_step *step, const struct fv_params *ol
                old->copy.Depth == new->copy.Depth &&operands_fit(step, new);
     case CU_GRAPH_NODE_TYPE_MEMSET:
         return same_dimensions(&old->memset, &new->memset) && operands_fit(step, new);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return fv_batch_takes(old, new);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return old->context == new->context &&
+               old->conditional.set.type == new->conditional.set.type &&
+               old->conditional.set.size == new->conditional.set.size;
     default: return true;
     }
 }

@@ -1,7 +1,7 @@
 /* graph_exec.c: the calls on an exec that concern one of its nodes or its end. A node is named by
  * the handle it has in the graph the exec was made from, and must still be there; ids tell it from
  * a later node with the same handle value. */
-#include "graph_exec.h"
+#include "graph_schedule.h"
 
 #include <stdlib.h>
 
@@ -20,6 +20,9 @@ void fv_exec_free(struct fv_exec *exec)
     for (size_t i = 0; exec->steps && i < exec->count; i++)
         free(exec->steps[i].in);
     free(exec->steps);
+    free(exec->levels);
+    if (exec->schedule)
+        fv_schedule_put(exec->schedule);
     if (exec->plan)
         fv_plan_put(exec->plan);
     if (exec->line)
@@ -27,18 +30,27 @@ void fv_exec_free(struct fv_exec *exec)
     fv_delete(FV_EXEC, exec);
 }
 
-/* The step of a node, or NULL. Levels are sorted by id; a node of a child graph is looked for in
- * the level of the node that owns the graph. */
+static struct fv_step *find_step(const struct fv_exec *exec, const struct fv_node *node);
+
+/* The level of a graph, or NULL: the top one, for a graph that is inside no node. */
+static const struct fv_level *find_level(const struct fv_exec *exec, const struct fv_graph *graph)
+{
+    if (!graph->owner)
+        return &exec->levels[0];
+    const struct fv_step *step = find_step(exec, graph->owner);
+    for (size_t i = 0; step && i < step->level_count; i++)
+        if (fv_node_inner(graph->owner, i) == graph)
+            return &exec->levels[step->level + i];
+    return NULL;
+}
+
+/* The step of a node, or NULL. Levels are sorted by id. */
 static struct fv_step *find_step(const struct fv_exec *exec, const struct fv_node *node)
 {
-    size_t low = 0, high = exec->roots;
-    if (node->graph->owner) {
-        const struct fv_step *parent = find_step(exec, node->graph->owner);
-        if (!parent)
-            return NULL;
-        low = parent->first;
-        high = low + parent->count;
-    }
+    const struct fv_level *level = find_level(exec, node->graph);
+    if (!level)
+        return NULL;
+    size_t low = level->first, high = level->first + level->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (exec->steps[middle].node == node->id)
@@ -74,7 +86,7 @@ static CUresult set_child(struct fv_exec *exec, const struct fv_step *step,
     CUresult result = fv_given_graph(given, &graph);
     if (result != CUDA_SUCCESS)
         return result;
-    result = fv_exec_adopt(exec, step->first, step->count, graph, &why);
+    result = fv_exec_adopt(exec, step->level, graph, &why);
     return result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
@@ -82,14 +94,19 @@ static CUresult set_work(struct fv_exec *exec, const struct fv_step *step,
                          const CUgraphNodeParams *given)
 {
     struct fv_params *params;
-    if (given->type == CU_GRAPH_NODE_TYPE_KERNEL && given->kernel.extra && step->cooperative)
+    if (given->type == CU_GRAPH_NODE_TYPE_KERNEL && given->kernel.extra &&
+        step->company.cooperative)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = fv_params_new(given, &params);
     if (result != CUDA_SUCCESS)
         return result;
-    result = fv_step_takes_setter(step, exec->plan->actions[step->action].params, params)
-                 ? fv_plan_own(exec)
-                 : CUDA_ERROR_INVALID_VALUE;
+    struct fv_action *action = &exec->plan->actions[step->action];
+    result = fv_step_takes_setter(step, action->params, params) ? CUDA_SUCCESS
+                                                                : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS && step->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        result = fv_params_check_company(params, &action->company);
+    if (result == CUDA_SUCCESS)
+        result = fv_plan_own(exec);
     if (result != CUDA_SUCCESS) {
         fv_params_put(params);
         return result;
@@ -99,7 +116,8 @@ static CUresult set_work(struct fv_exec *exec, const struct fv_step *step,
     return CUDA_SUCCESS;
 }
 
-static CUresult set(CUgraphExec exec_handle, CUgraphNode node, const CUgraphNodeParams *given)
+CUresult fv_exec_set_given(CUgraphExec exec_handle, CUgraphNode node,
+                           const CUgraphNodeParams *given)
 {
     struct fv_exec *exec;
     struct fv_step *step;
@@ -108,6 +126,9 @@ static CUresult set(CUgraphExec exec_handle, CUgraphNode node, const CUgraphNode
         return result;
     if (step->type != given->type)
         return CUDA_ERROR_INVALID_VALUE;
+    result = fv_given_settable(given);
+    if (result != CUDA_SUCCESS)
+        return result;
     return step->type == CU_GRAPH_NODE_TYPE_GRAPH ? set_child(exec, step, given)
                                                   : set_work(exec, step, given);
 }
@@ -118,7 +139,7 @@ CUresult fv_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
     if (!kernel)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_kernel_v1(kernel);
-    return set(exec, node, &given);
+    return fv_exec_set_given(exec, node, &given);
 }
 
 CUresult fv_cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
@@ -127,7 +148,7 @@ CUresult fv_cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node
     if (!kernel)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_kernel(kernel);
-    return set(exec, node, &given);
+    return fv_exec_set_given(exec, node, &given);
 }
 
 CUresult fv_cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
@@ -136,7 +157,7 @@ CUresult fv_cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
     if (!copy)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_copy(copy, context);
-    return set(exec, node, &given);
+    return fv_exec_set_given(exec, node, &given);
 }
 
 CUresult fv_cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
@@ -145,7 +166,7 @@ CUresult fv_cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
     if (!memset)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_memset(memset, context);
-    return set(exec, node, &given);
+    return fv_exec_set_given(exec, node, &given);
 }
 
 CUresult fv_cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
@@ -154,13 +175,13 @@ CUresult fv_cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
     if (!host)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_host(host);
-    return set(exec, node, &given);
+    return fv_exec_set_given(exec, node, &given);
 }
 
 CUresult fv_cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
     CUgraphNodeParams given = fv_given_child(child);
-    return set(exec, node, &given);
+    return fv_exec_set_given(exec, node, &given);
 }
 
 CUresult fv_cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given)
@@ -168,7 +189,7 @@ CUresult fv_cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph
     if (!given)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = fv_given_check(given);
-    return result == CUDA_SUCCESS ? set(exec, node, given) : result;
+    return result == CUDA_SUCCESS ? fv_exec_set_given(exec, node, given) : result;
 }
 
 /* ---- enabled ---- */

@@ -1,6 +1,7 @@
 /* graph_instantiate.c: makes an exec from a graph: its steps, the order they run in, its first
  * plan. It does not change execs (graph_exec.c, graph_update.c) nor run them (graph_launch.c). */
-#include "graph_exec.h"
+#include "graph_schedule.h"
+#include "va.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,7 @@
 /* An instantiation under way, and why it failed. */
 struct making {
     struct fv_exec *exec;
-    size_t steps;                     /* step entries given out */
-    size_t actions;                   /* plan entries given out */
+    size_t steps, levels, actions;    /* entries given out */
     const struct fv_context *context; /* of the nodes so far, for device launch */
     CUgraphInstantiateResult why;
     const struct fv_node *node;
@@ -27,16 +27,25 @@ static CUresult refuse(struct making *making, CUgraphInstantiateResult why,
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-static size_t count_nodes(const struct fv_graph *graph)
+/* All nodes and all graphs, those inside nodes included. */
+static void count_parts(const struct fv_graph *graph, struct fv_exec *exec)
 {
-    size_t count = graph->count;
+    exec->count += graph->count;
+    exec->level_count++;
     for (const struct fv_node *node = graph->first; node; node = node->next)
-        if (node->child)
-            count += count_nodes(node->child);
-    return count;
+        for (size_t i = 0; i < node->inner_count; i++)
+            count_parts(fv_node_inner(node, i), exec);
 }
 
 /* ---- one level of steps ---- */
+
+/* Device and pinned memory only, and no arrays. */
+static bool copies_for_device(const struct fv_params *params)
+{
+    return params->copy.srcMemoryType != CU_MEMORYTYPE_ARRAY &&
+           params->copy.dstMemoryType != CU_MEMORYTYPE_ARRAY &&
+           fv_va_find(params->copy_plan.from.at) && fv_va_find(params->copy_plan.to.at);
+}
 
 /* What an exec for device launch may hold: work of one context only. */
 static CUresult check_device_launch(struct making *making, const struct fv_node *node)
@@ -44,6 +53,8 @@ static CUresult check_device_launch(struct making *making, const struct fv_node 
     const struct fv_params *params = node->params;
     if (params->type != CU_GRAPH_NODE_TYPE_KERNEL && params->type != CU_GRAPH_NODE_TYPE_MEMCPY &&
         params->type != CU_GRAPH_NODE_TYPE_MEMSET && params->type != CU_GRAPH_NODE_TYPE_GRAPH)
+        return refuse(making, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, node);
+    if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY && !copies_for_device(params))
         return refuse(making, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, node);
     if (making->context && params->context && params->context != making->context)
         return refuse(making, CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED, node);
@@ -66,10 +77,15 @@ static CUresult fill_step(struct making *making, struct fv_step *step, const str
     step->type = params->type;
     step->context = params->context;
     fv_params_bind(params, &step->source, &step->target);
-    step->cooperative = fv_node_attribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE)->cooperative;
+    step->company = fv_node_company(node);
     step->priority = fv_node_attribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY)->priority;
     if (fv_node_updatable(node))
         making->exec->updatable = true;
+    if (step->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        CUresult result = fv_params_check_company(params, &step->company);
+        if (result != CUDA_SUCCESS)
+            return result;
+    }
     step->in = calloc(node->in.count + 1, sizeof *step->in);
     if (!step->in)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -106,9 +122,21 @@ static const struct fv_node *stuck_node(const struct fv_graph *graph, const size
     return node;
 }
 
-static CUresult make_level(struct making *making, const struct fv_graph *graph, size_t *first);
+static CUresult make_level(struct making *making, const struct fv_graph *graph, size_t index);
 
-/* Gives each node its place in the plan, and a child graph's nodes the places behind it. */
+/* The graphs inside a node, whose actions follow its own. */
+static CUresult make_inner(struct making *making, struct fv_step *step, const struct fv_node *node)
+{
+    CUresult result = CUDA_SUCCESS;
+    step->level = making->levels;
+    step->level_count = node->inner_count;
+    making->levels += node->inner_count;
+    for (size_t i = 0; i < node->inner_count && result == CUDA_SUCCESS; i++)
+        result = make_level(making, fv_node_inner(node, i), step->level + i);
+    return result;
+}
+
+/* Gives each node its place in the plan, and those inside it the places behind it. */
 static CUresult place_nodes(struct making *making, struct fv_node **order, size_t count,
                             size_t first)
 {
@@ -117,12 +145,9 @@ static CUresult place_nodes(struct making *making, struct fv_node **order, size_
     for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
         struct fv_step *step = &exec->steps[first + order[i]->mark];
         step->action = making->actions++;
-        exec->plan->actions[step->action].params = fv_params_get(order[i]->params);
-        exec->plan->actions[step->action].enabled = true;
-        if (!order[i]->child)
-            continue;
-        step->count = order[i]->child->count;
-        result = make_level(making, order[i]->child, &step->first);
+        exec->plan->actions[step->action] = (struct fv_action){
+            .params = fv_params_get(order[i]->params), .enabled = true, .company = step->company};
+        result = make_inner(making, step, order[i]);
     }
     return result;
 }
@@ -143,23 +168,31 @@ static CUresult order_level(struct making *making, const struct fv_graph *graph,
     return result;
 }
 
-static CUresult make_level(struct making *making, const struct fv_graph *graph, size_t *first)
+static CUresult make_level(struct making *making, const struct fv_graph *graph, size_t index)
 {
-    size_t index = 0;
-    *first = making->steps;
+    struct fv_level *level = &making->exec->levels[index];
+    *level =
+        (struct fv_level){.first = making->steps, .count = graph->count, .begin = making->actions};
     making->steps += graph->count;
+    making->exec->plan->objects[index] = fv_objects_get(graph->objects);
+    if (!fv_conditions_used(graph))
+        return refuse(making, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, NULL);
+    size_t mark = 0;
     for (struct fv_node *node = graph->first; node; node = node->next)
-        node->mark = index++;
+        node->mark = mark++;
     CUresult result = CUDA_SUCCESS;
-    index = *first;
+    struct fv_step *step = &making->exec->steps[level->first];
     for (struct fv_node *node = graph->first; node && result == CUDA_SUCCESS; node = node->next)
-        result = fill_step(making, &making->exec->steps[index++], node);
-    return result == CUDA_SUCCESS ? order_level(making, graph, *first) : result;
+        result = fill_step(making, step++, node);
+    if (result == CUDA_SUCCESS)
+        result = order_level(making, graph, level->first);
+    level->end = making->actions;
+    return result;
 }
 
 /* ---- the exec ---- */
 
-/* A graph with device-updatable nodes has one exec at a time. */
+/* A graph with device-updatable nodes or memory of its own has one exec at a time. */
 static bool has_exec(const struct fv_graph *graph)
 {
     for (const struct fv_exec *exec = fv_next(FV_EXEC, NULL); exec; exec = fv_next(FV_EXEC, exec))
@@ -171,21 +204,25 @@ static bool has_exec(const struct fv_graph *graph)
 static CUresult make_parts(struct making *making, const struct fv_graph *graph)
 {
     struct fv_exec *exec = making->exec;
-    size_t first;
-    exec->roots = graph->count;
-    exec->count = count_nodes(graph);
+    count_parts(graph, exec);
     exec->steps = calloc(exec->count + 1, sizeof *exec->steps);
-    exec->plan = fv_plan_new(exec->count);
+    exec->levels = calloc(exec->level_count, sizeof *exec->levels);
+    exec->plan = fv_plan_new(exec->count, exec->level_count);
     exec->line = fv_line_new();
-    if (!exec->steps || !exec->plan || !exec->line)
+    if (!exec->steps || !exec->levels || !exec->plan || !exec->line)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = make_level(making, graph, &first);
+    making->levels = 1;
+    CUresult result = make_level(making, graph, 0);
     if (result != CUDA_SUCCESS)
         return result;
-    if (exec->updatable && has_exec(graph))
+    if ((exec->updatable || graph->has_memory) && has_exec(graph))
         return refuse(making, CUDA_GRAPH_INSTANTIATE_ERROR, NULL);
     if ((exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) && !making->context)
         return refuse(making, CUDA_GRAPH_INSTANTIATE_ERROR, NULL); /* nothing to do */
+    exec->schedule = fv_schedule_new(exec);
+    if (!exec->schedule)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    exec->unique = graph->has_memory;
     exec->graph = graph->id;
     return CUDA_SUCCESS;
 }
@@ -198,7 +235,7 @@ static CUresult make(struct making *making, CUgraphExec *out, CUgraph handle,
     CUresult result = fv_graph_of(handle, &graph);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!out || graph->capture || (flags & ~(unsigned long long)FLAGS_OF_ALL) ||
+    if (!out || graph->capture || graph->moved || (flags & ~(unsigned long long)FLAGS_OF_ALL) ||
         ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) &&
          (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)))
         return CUDA_ERROR_INVALID_VALUE;
@@ -257,6 +294,7 @@ CUresult fv_cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *
         [CUDA_GRAPH_INSTANTIATE_SUCCESS] = "",
         [CUDA_GRAPH_INSTANTIATE_ERROR] = "invalid argument",
         [CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE] = "the graph has a cycle",
+        [CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED] = "a conditional handle has no node",
     };
     struct making making = {0};
     CUresult result = make(&making, out, graph, 0);

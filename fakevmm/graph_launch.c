@@ -1,62 +1,17 @@
-/* graph_launch.c: what a launch does and when. A launch is one unit of stream work: it holds the
- * plan of the moment it was called, stands in the exec's line, and runs the plan's actions one
- * after the other. Launches of one exec never overlap, on whatever streams they are. */
-#include "graph_exec.h"
+/* graph_launch.c: queues launches and uploads. A launch is one unit of stream work: it holds the
+ * plan of the moment it was called, stands in the exec's line, and is run by graph_run.c. Launches
+ * of one exec never overlap, on whatever streams they are. What depends on the order of the
+ * application's calls is settled here: what an event stands for, whether memory is allocated. */
+#include "graph_launch.h"
+#include "event.h"
 
 #include <stdlib.h>
 
 /* Launches and uploads of one exec that have not finished, oldest first. */
 struct fv_line {
     unsigned refs; /* the exec's and one for each launch */
-    struct launch *head, **tail;
+    struct fv_launch *head, **tail;
 };
-
-struct launch {
-    struct fv_work work;
-    struct fv_plan *plan; /* NULL: an upload */
-    struct fv_line *line;
-    struct launch *next;
-    CUresult error; /* found when its turn came */
-};
-
-/* ---- plans ---- */
-
-struct fv_plan *fv_plan_new(size_t count)
-{
-    struct fv_plan *plan = calloc(1, sizeof *plan + count * sizeof *plan->actions);
-    if (plan) {
-        plan->refs = 1;
-        plan->count = count;
-    }
-    return plan;
-}
-
-void fv_plan_put(struct fv_plan *plan)
-{
-    if (--plan->refs)
-        return;
-    for (size_t i = 0; i < plan->count; i++)
-        if (plan->actions[i].params)
-            fv_params_put(plan->actions[i].params);
-    free(plan);
-}
-
-CUresult fv_plan_own(struct fv_exec *exec)
-{
-    struct fv_plan *old = exec->plan;
-    if (old->refs == 1)
-        return CUDA_SUCCESS;
-    struct fv_plan *plan = fv_plan_new(old->count);
-    if (!plan)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    for (size_t i = 0; i < old->count; i++) {
-        plan->actions[i].params = fv_params_get(old->actions[i].params);
-        plan->actions[i].enabled = old->actions[i].enabled;
-    }
-    fv_plan_put(old);
-    exec->plan = plan;
-    return CUDA_SUCCESS;
-}
 
 /* ---- lines ---- */
 
@@ -76,7 +31,7 @@ void fv_line_put(struct fv_line *line)
         free(line);
 }
 
-static void line_join(struct fv_line *line, struct launch *launch)
+static void line_join(struct fv_line *line, struct fv_launch *launch)
 {
     launch->line = line;
     line->refs++;
@@ -85,10 +40,10 @@ static void line_join(struct fv_line *line, struct launch *launch)
 }
 
 /* From any place: work that an error drops may leave before its turn. */
-static void line_leave(struct launch *launch)
+static void line_leave(struct fv_launch *launch)
 {
     struct fv_line *line = launch->line;
-    struct launch **at = &line->head;
+    struct fv_launch **at = &line->head;
     while (*at != launch)
         at = &(*at)->next;
     *at = launch->next;
@@ -97,42 +52,109 @@ static void line_leave(struct launch *launch)
     fv_line_put(line);
 }
 
-/* ---- a launch as stream work ---- */
-
 static bool launch_ready(struct fv_work *work)
 {
-    struct launch *launch = (struct launch *)work;
+    struct fv_launch *launch = (struct fv_launch *)work;
     return launch->line->head == launch;
 }
 
-/* A module or a context may have gone since; on a GPU the kernel's code would be missing. */
-static void launch_begin(struct fv_work *work)
+/* ---- what the order of calls decides ---- */
+
+static const struct fv_params *call_params(const struct fv_launch *launch, size_t index)
 {
-    struct launch *launch = (struct launch *)work;
-    for (size_t i = 0; launch->plan && i < launch->plan->count; i++) {
-        const struct fv_action *action = &launch->plan->actions[i];
-        if (!action->enabled || fv_params_alive(action->params))
-            continue;
-        fv_say("a graph launch needs a function or context that is gone (node %zu of %zu)", i,
-               launch->plan->count);
-        launch->error = CUDA_ERROR_INVALID_PC;
-        return;
-    }
+    return launch->plan->actions[launch->schedule->calls[index]].params;
 }
 
-static CUresult launch_run(struct fv_work *work)
+static bool is_event(const struct fv_params *params)
 {
-    const struct launch *launch = (const struct launch *)work;
-    CUresult result = launch->error;
-    for (size_t i = 0; launch->plan && i < launch->plan->count && result == CUDA_SUCCESS; i++)
-        if (launch->plan->actions[i].enabled)
-            result = fv_params_run(launch->plan->actions[i].params);
+    return params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT ||
+           params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+}
+
+static bool is_memory(const struct fv_params *params)
+{
+    return params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
+           params->type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
+/* The node's event. CUDA_ERROR_INVALID_VALUE if it was destroyed. */
+static CUresult event_of(const struct fv_params *params, struct fv_event **out)
+{
+    CUresult result = fv_event_of(params->event.handle, out);
+    if (result == CUDA_ERROR_INVALID_HANDLE ||
+        (result == CUDA_SUCCESS && fv_event_id(*out) != params->event.id))
+        return CUDA_ERROR_INVALID_VALUE;
     return result;
 }
 
+/* An event that is recorded stands for this launch from now on; one that is waited for, for what it
+ * stands for now. */
+static CUresult prepare_event(const struct fv_params *params, struct fv_call_state *call)
+{
+    struct fv_event *event;
+    CUresult result = event_of(params, &event);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ? fv_event_begin(event, &call->record)
+                                                           : fv_event_latest(event, &call->record);
+}
+
+/* Nothing is changed unless all of it can be had. */
+static CUresult check_calls(const struct fv_launch *launch, bool again)
+{
+    struct fv_event *event;
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < launch->schedule->call_count && result == CUDA_SUCCESS; i++) {
+        const struct fv_params *params = call_params(launch, i);
+        if (is_event(params))
+            result = event_of(params, &event);
+        else if (is_memory(params))
+            result = fv_memory_prepare(params, again);
+    }
+    return result;
+}
+
+static CUresult prepare_events(struct fv_launch *launch)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < launch->schedule->call_count && result == CUDA_SUCCESS; i++) {
+        const struct fv_params *params = call_params(launch, i);
+        if (is_event(params))
+            result = prepare_event(params, &launch->calls[i]);
+    }
+    return result;
+}
+
+static void queue_memory(struct fv_launch *launch)
+{
+    for (size_t i = 0; i < launch->schedule->call_count; i++) {
+        if (!is_memory(call_params(launch, i)))
+            continue;
+        launch->calls[i].coming = true;
+        fv_memory_queue(call_params(launch, i));
+    }
+}
+
+/* What the launch has not come to. Nobody shall wait for it for ever. */
+static void cancel_calls(struct fv_launch *launch)
+{
+    for (size_t i = 0; i < launch->schedule->call_count; i++) {
+        const struct fv_params *params = call_params(launch, i);
+        struct fv_call_state *call = &launch->calls[i];
+        if (call->coming)
+            fv_memory_cancel(params);
+        if (params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD && call->record)
+            fv_record_end(call->record);
+        if (params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+            fv_record_put(call->record);
+    }
+}
+
+/* ---- a launch as stream work ---- */
+
 static const char *launch_uses(const struct fv_work *work, CUdeviceptr base, size_t size)
 {
-    const struct launch *launch = (const struct launch *)work;
+    const struct fv_launch *launch = (const struct fv_launch *)work;
     const char *what = NULL;
     for (size_t i = 0; launch->plan && i < launch->plan->count && !what; i++)
         if (launch->plan->actions[i].enabled)
@@ -140,32 +162,90 @@ static const char *launch_uses(const struct fv_work *work, CUdeviceptr base, siz
     return what;
 }
 
+/* All but its place in line. */
+static void launch_free(struct fv_launch *launch)
+{
+    if (launch->plan) {
+        if (launch->calls)
+            cancel_calls(launch);
+        fv_plan_put(launch->plan);
+        fv_schedule_put(launch->schedule);
+    }
+    free(launch->calls);
+    free(launch->pieces);
+    free(launch);
+}
+
 static void launch_retire(struct fv_work *work)
 {
-    struct launch *launch = (struct launch *)work;
+    struct fv_launch *launch = (struct fv_launch *)work;
     line_leave(launch);
-    if (launch->plan)
-        fv_plan_put(launch->plan);
-    free(launch);
+    launch_free(launch);
+}
+
+static struct fv_launch *launch_new(struct fv_exec *exec)
+{
+    struct fv_launch *launch = calloc(1, sizeof *launch);
+    if (!launch)
+        return NULL;
+    launch->plan = exec->plan;
+    launch->schedule = exec->schedule;
+    exec->plan->refs++;
+    exec->schedule->refs++;
+    launch->work = (struct fv_work){.ready = launch_ready,
+                                    .begin = fv_launch_begin,
+                                    .run = fv_launch_run,
+                                    .pieces = fv_launch_pieces,
+                                    .retire = launch_retire,
+                                    .uses = launch_uses,
+                                    .polls = exec->schedule->polls};
+    launch->ready = launch->blocked = FV_NO_PIECE;
+    launch->calls = calloc(exec->schedule->call_count + 1, sizeof *launch->calls);
+    launch->pieces = calloc(exec->schedule->segment_count + 1, sizeof *launch->pieces);
+    if (launch->calls && launch->pieces)
+        return launch;
+    launch_free(launch);
+    return NULL;
+}
+
+static CUresult queue_run(struct fv_exec *exec, struct fv_stream *stream)
+{
+    bool again = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    struct fv_launch *launch = launch_new(exec);
+    if (!launch)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = check_calls(launch, again);
+    if (result == CUDA_SUCCESS)
+        result = prepare_events(launch);
+    if (result != CUDA_SUCCESS) {
+        launch_free(launch);
+        return result;
+    }
+    queue_memory(launch);
+    line_join(exec->line, launch);
+    fv_submit(stream, &launch->work);
+    return CUDA_SUCCESS;
+}
+
+static CUresult queue_upload(struct fv_exec *exec, struct fv_stream *stream)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < exec->schedule->call_count && result == CUDA_SUCCESS; i++)
+        result = fv_memory_upload(exec->plan->actions[exec->schedule->calls[i]].params);
+    if (result != CUDA_SUCCESS)
+        return result;
+    struct fv_launch *launch = calloc(1, sizeof *launch);
+    if (!launch)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    launch->work = (struct fv_work){.ready = launch_ready, .retire = launch_retire};
+    line_join(exec->line, launch);
+    fv_submit(stream, &launch->work);
+    return CUDA_SUCCESS;
 }
 
 CUresult fv_exec_queue(struct fv_exec *exec, struct fv_stream *stream, bool run)
 {
-    struct launch *launch = calloc(1, sizeof *launch);
-    if (!launch)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    launch->work.ready = launch_ready;
-    launch->work.begin = launch_begin;
-    launch->work.run = launch_run;
-    launch->work.retire = launch_retire;
-    launch->work.uses = launch_uses;
-    if (run) {
-        launch->plan = exec->plan;
-        exec->plan->refs++;
-    }
-    line_join(exec->line, launch);
-    fv_submit(stream, &launch->work);
-    return CUDA_SUCCESS;
+    return run ? queue_run(exec, stream) : queue_upload(exec, stream);
 }
 
 /* ---- the driver's calls ---- */

@@ -4,15 +4,85 @@
 
 #include <string.h>
 
-/* The clone a child graph node gets; NULL for the other kinds. */
-static CUresult clone_child(const CUgraphNodeParams *given, struct fv_graph **out)
+/* The graph a child graph node gets, NULL for the other kinds: a clone, or the given one itself. */
+static CUresult child_of(const CUgraphNodeParams *given, const struct fv_graph *parent,
+                         struct fv_graph **out)
 {
-    struct fv_graph *graph;
     *out = NULL;
     if (given->type != CU_GRAPH_NODE_TYPE_GRAPH)
         return CUDA_SUCCESS;
+    struct fv_graph *graph;
     CUresult result = fv_given_graph(given, &graph);
-    return result == CUDA_SUCCESS ? fv_graph_clone(graph, out) : result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (given->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
+        return fv_graph_clone(graph, out);
+    result = fv_graph_check_move(graph, parent);
+    if (result == CUDA_SUCCESS)
+        *out = graph;
+    return result;
+}
+
+/* Ends what child_of() has answered, if it was made for that. */
+static void child_drop(const CUgraphNodeParams *given, struct fv_graph *child)
+{
+    if (child && given->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
+        fv_graph_free(child);
+}
+
+/* What belongs to one node alone: memory and conditions. */
+static CUresult claim(struct fv_params *params, const struct fv_graph *graph)
+{
+    switch (params->type) {
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: return fv_memory_join(params, graph);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return fv_condition_take(params->conditional.condition, graph);
+    default: return CUDA_SUCCESS;
+    }
+}
+
+/* The graphs inside a node that was just added, and what that means for those around it. */
+static CUresult fill_node(struct fv_node *node, struct fv_graph *child, bool moved)
+{
+    const struct fv_params *params = node->params;
+    CUresult result = CUDA_SUCCESS;
+    if (child)
+        result = fv_node_give_inner(node, child, 1);
+    else if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        result = fv_node_give_inner(node, NULL, params->conditional.set.size);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (child)
+        child->moved = moved;
+    if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
+        params->type == CU_GRAPH_NODE_TYPE_MEM_FREE || (child && child->has_memory))
+        for (struct fv_graph *it = node->graph; it; it = it->owner ? it->owner->graph : NULL)
+            it->has_memory = true;
+    return CUDA_SUCCESS;
+}
+
+/* With parameters that have claimed what they need. */
+static CUresult add(CUgraphNode *out, struct fv_graph *graph, const CUgraphNode *dependencies,
+                    const CUgraphEdgeData *data, size_t count, struct fv_params *params,
+                    struct fv_graph *child, bool moved)
+{
+    CUgraphNode node;
+    CUresult result = out ? fv_node_add(graph, dependencies, data, count, params, &node)
+                          : CUDA_ERROR_INVALID_VALUE;
+    if (result != CUDA_SUCCESS) {
+        if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+            fv_condition_leave(params->conditional.condition);
+        return result;
+    }
+    result = fill_node((struct fv_node *)node, child, moved);
+    if (result != CUDA_SUCCESS) {
+        fv_params_get(params); /* the caller's, which the node has taken */
+        fv_node_remove((struct fv_node *)node);
+        return result;
+    }
+    *out = node;
+    return CUDA_SUCCESS;
 }
 
 CUresult fv_node_add_given(CUgraphNode *out, CUgraph handle, const CUgraphNode *dependencies,
@@ -26,19 +96,22 @@ CUresult fv_node_add_given(CUgraphNode *out, CUgraph handle, const CUgraphNode *
         result = fv_params_new(given, &params);
     if (result != CUDA_SUCCESS)
         return result;
-    result = clone_child(given, &child);
+    result = child_of(given, graph, &child);
     if (result == CUDA_SUCCESS)
-        result = fv_node_add(graph, dependencies, data, count, params, child, out);
+        result = fv_graph_check_node(graph, params, child);
+    if (result == CUDA_SUCCESS)
+        result = claim(params, graph);
+    if (result == CUDA_SUCCESS)
+        result = add(out, graph, dependencies, data, count, params, child,
+                     given->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE);
     if (result != CUDA_SUCCESS) {
-        if (child)
-            fv_graph_free(child);
+        child_drop(given, child);
         fv_params_put(params);
     }
     return result;
 }
 
-/* A node of that kind, or CUDA_ERROR_INVALID_VALUE. */
-static CUresult node_of_type(CUgraphNode handle, CUgraphNodeType type, struct fv_node **out)
+CUresult fv_node_of_type(CUgraphNode handle, CUgraphNodeType type, struct fv_node **out)
 {
     CUresult result = fv_node_of(handle, out);
     if (result != CUDA_SUCCESS)
@@ -51,29 +124,36 @@ static bool cooperative(const struct fv_node *node)
     return fv_node_attribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE)->cooperative;
 }
 
-static CUresult set(CUgraphNode handle, const CUgraphNodeParams *given)
+CUresult fv_node_set_given(CUgraphNode handle, const CUgraphNodeParams *given)
 {
     struct fv_node *node;
     struct fv_params *params;
     struct fv_graph *child;
-    CUresult result = node_of_type(handle, given->type, &node);
+    CUresult result = fv_node_of_type(handle, given->type, &node);
+    if (result == CUDA_SUCCESS)
+        result = fv_given_settable(given);
     if (result != CUDA_SUCCESS)
         return result;
     if (given->type == CU_GRAPH_NODE_TYPE_KERNEL && given->kernel.extra && cooperative(node))
         return CUDA_ERROR_INVALID_VALUE;
+    if (given->type == CU_GRAPH_NODE_TYPE_GRAPH && fv_node_inner(node, 0)->has_memory)
+        return CUDA_ERROR_NOT_SUPPORTED;
     result = fv_params_new(given, &params);
     if (result != CUDA_SUCCESS)
         return result;
-    result = clone_child(given, &child);
+    result = child_of(given, node->graph, &child);
+    if (result == CUDA_SUCCESS)
+        result = fv_graph_check_node(node->graph, params, child);
     if (result != CUDA_SUCCESS) {
+        child_drop(given, child);
         fv_params_put(params);
         return result;
     }
     fv_params_put(node->params);
     node->params = params;
     if (child) {
-        fv_graph_free(node->child);
-        node->child = child;
+        fv_graph_free(fv_node_inner(node, 0));
+        node->inner[0] = (CUgraph)child;
         child->owner = node;
     }
     return CUDA_SUCCESS;
@@ -103,7 +183,7 @@ CUresult fv_cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph graph,
 CUresult fv_cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *kernel)
 {
     struct fv_node *node;
-    CUresult result = node_of_type(handle, CU_GRAPH_NODE_TYPE_KERNEL, &node);
+    CUresult result = fv_node_of_type(handle, CU_GRAPH_NODE_TYPE_KERNEL, &node);
     if (result != CUDA_SUCCESS)
         return result;
     return kernel ? fv_params_show_kernel(node->params, kernel) : CUDA_ERROR_INVALID_VALUE;
@@ -128,7 +208,7 @@ CUresult fv_cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_
     if (!kernel)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_kernel_v1(kernel);
-    return set(node, &given);
+    return fv_node_set_given(node, &given);
 }
 
 CUresult fv_cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *kernel)
@@ -136,7 +216,7 @@ CUresult fv_cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NO
     if (!kernel)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_kernel(kernel);
-    return set(node, &given);
+    return fv_node_set_given(node, &given);
 }
 
 /* ---- memcpy ---- */
@@ -153,7 +233,7 @@ CUresult fv_cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, const CUgraphN
 CUresult fv_cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D *copy)
 {
     struct fv_node *node;
-    CUresult result = node_of_type(handle, CU_GRAPH_NODE_TYPE_MEMCPY, &node);
+    CUresult result = fv_node_of_type(handle, CU_GRAPH_NODE_TYPE_MEMCPY, &node);
     if (result != CUDA_SUCCESS)
         return result;
     if (!copy)
@@ -166,13 +246,13 @@ CUresult fv_cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D *copy)
 CUresult fv_cuGraphMemcpyNodeSetParams(CUgraphNode handle, const CUDA_MEMCPY3D *copy)
 {
     struct fv_node *node;
-    CUresult result = node_of_type(handle, CU_GRAPH_NODE_TYPE_MEMCPY, &node);
+    CUresult result = fv_node_of_type(handle, CU_GRAPH_NODE_TYPE_MEMCPY, &node);
     if (result != CUDA_SUCCESS)
         return result;
     if (!copy)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_copy(copy, (CUcontext)node->params->context);
-    return set(handle, &given);
+    return fv_node_set_given(handle, &given);
 }
 
 /* ---- memset ---- */
@@ -190,7 +270,7 @@ CUresult fv_cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, const CUgraphN
 CUresult fv_cuGraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS *memset)
 {
     struct fv_node *node;
-    CUresult result = node_of_type(handle, CU_GRAPH_NODE_TYPE_MEMSET, &node);
+    CUresult result = fv_node_of_type(handle, CU_GRAPH_NODE_TYPE_MEMSET, &node);
     if (result != CUDA_SUCCESS)
         return result;
     if (!memset)
@@ -202,13 +282,13 @@ CUresult fv_cuGraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARA
 CUresult fv_cuGraphMemsetNodeSetParams(CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS *memset)
 {
     struct fv_node *node;
-    CUresult result = node_of_type(handle, CU_GRAPH_NODE_TYPE_MEMSET, &node);
+    CUresult result = fv_node_of_type(handle, CU_GRAPH_NODE_TYPE_MEMSET, &node);
     if (result != CUDA_SUCCESS)
         return result;
     if (!memset)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_memset(memset, (CUcontext)node->params->context);
-    return set(handle, &given);
+    return fv_node_set_given(handle, &given);
 }
 
 /* ---- host, child graph, empty ---- */
@@ -225,7 +305,7 @@ CUresult fv_cuGraphAddHostNode(CUgraphNode *out, CUgraph graph, const CUgraphNod
 CUresult fv_cuGraphHostNodeGetParams(CUgraphNode handle, CUDA_HOST_NODE_PARAMS *host)
 {
     struct fv_node *node;
-    CUresult result = node_of_type(handle, CU_GRAPH_NODE_TYPE_HOST, &node);
+    CUresult result = fv_node_of_type(handle, CU_GRAPH_NODE_TYPE_HOST, &node);
     if (result != CUDA_SUCCESS)
         return result;
     if (!host)
@@ -240,7 +320,7 @@ CUresult fv_cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARA
     if (!host)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams given = fv_given_host(host);
-    return set(node, &given);
+    return fv_node_set_given(node, &given);
 }
 
 CUresult fv_cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph graph,
@@ -253,12 +333,12 @@ CUresult fv_cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph graph,
 CUresult fv_cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph *out)
 {
     struct fv_node *node;
-    CUresult result = node_of_type(handle, CU_GRAPH_NODE_TYPE_GRAPH, &node);
+    CUresult result = fv_node_of_type(handle, CU_GRAPH_NODE_TYPE_GRAPH, &node);
     if (result != CUDA_SUCCESS)
         return result;
     if (!out)
         return CUDA_ERROR_INVALID_VALUE;
-    *out = (CUgraph)node->child;
+    *out = node->inner[0];
     return CUDA_SUCCESS;
 }
 
@@ -277,8 +357,16 @@ CUresult fv_cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode
     if (!given)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = fv_given_check(given);
-    return result == CUDA_SUCCESS ? fv_node_add_given(out, graph, dependencies, data, count, given)
-                                  : result;
+    if (result == CUDA_SUCCESS)
+        result = fv_node_add_given(out, graph, dependencies, data, count, given);
+    if (result != CUDA_SUCCESS)
+        return result;
+    const struct fv_node *node = (const struct fv_node *)*out;
+    if (given->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        given->alloc.dptr = node->params->alloc.set.dptr;
+    if (given->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        given->conditional.phGraph_out = node->inner;
+    return CUDA_SUCCESS;
 }
 
 CUresult fv_cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *dependencies,
@@ -292,5 +380,5 @@ CUresult fv_cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *given)
     if (!given)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = fv_given_check(given);
-    return result == CUDA_SUCCESS ? set(node, given) : result;
+    return result == CUDA_SUCCESS ? fv_node_set_given(node, given) : result;
 }

@@ -5,12 +5,13 @@
 #include "mem.h"
 #include "ptx/ptx.h"
 #include "stream.h"
+#include "stream_ops.h"
 #include "va.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static CUresult set_context(struct fv_params *params, CUcontext handle)
+CUresult fv_params_set_context(struct fv_params *params, CUcontext handle)
 {
     CUresult result = fv_context_of(handle, &params->context);
     if (result != CUDA_SUCCESS)
@@ -36,7 +37,7 @@ static CUresult set_kernel(struct fv_params *params, const CUDA_KERNEL_NODE_PARA
     struct fv_function *function;
     CUresult result = find_function(set, &function);
     if (result == CUDA_SUCCESS)
-        result = set_context(params, (CUcontext)function->context);
+        result = fv_params_set_context(params, (CUcontext)function->context);
     if (result != CUDA_SUCCESS)
         return result;
     const unsigned grid[3] = {set->gridDimX, set->gridDimY, set->gridDimZ};
@@ -58,13 +59,28 @@ static CUresult set_kernel(struct fv_params *params, const CUDA_KERNEL_NODE_PARA
     return CUDA_SUCCESS;
 }
 
-static CUresult run_kernel(const struct fv_params *params)
+static struct fv_shape shape_of(const struct fv_params *params, const struct fv_company *company)
 {
     const CUDA_KERNEL_NODE_PARAMS_v3 *set = &params->kernel.set;
-    const unsigned grid[3] = {set->gridDimX, set->gridDimY, set->gridDimZ};
-    const unsigned block[3] = {set->blockDimX, set->blockDimY, set->blockDimZ};
-    return fv_run_kernel(&params->kernel.function, grid, block, set->sharedMemBytes,
-                         params->kernel.bytes, params->device);
+    return (struct fv_shape){
+        .grid = {set->gridDimX, set->gridDimY, set->gridDimZ},
+        .block = {set->blockDimX, set->blockDimY, set->blockDimZ},
+        .shared_bytes = set->sharedMemBytes,
+        .cluster = {company->cluster[0], company->cluster[1], company->cluster[2]},
+        .cooperative = company->cooperative,
+    };
+}
+
+static CUresult run_kernel(const struct fv_params *params, const struct fv_company *company)
+{
+    const struct fv_shape shape = shape_of(params, company);
+    return fv_run_kernel(&params->kernel.function, &shape, params->kernel.bytes, params->device);
+}
+
+CUresult fv_params_check_company(const struct fv_params *params, const struct fv_company *company)
+{
+    const struct fv_shape shape = shape_of(params, company);
+    return fv_check_company(&params->kernel.function, &shape);
 }
 
 /* The array the application reads a node's kernel parameters from; it lives as long as the block.
@@ -107,75 +123,14 @@ CUresult fv_params_show_kernel(struct fv_params *params, CUDA_KERNEL_NODE_PARAMS
 
 /* ---- memcpy ---- */
 
-/* One side of a copy: `at` plus plane and row steps. */
-struct side {
-    CUmemorytype type;
-    uint64_t at;
-    size_t x, pitch, height;
-};
-
-static struct side source_of(const CUDA_MEMCPY3D *copy)
-{
-    uint64_t base =
-        copy->srcMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)copy->srcHost : copy->srcDevice;
-    uint64_t row = copy->srcZ * copy->srcHeight + copy->srcY;
-    return (struct side){copy->srcMemoryType, base + row * copy->srcPitch + copy->srcXInBytes,
-                         copy->srcXInBytes, copy->srcPitch, copy->srcHeight};
-}
-
-static struct side target_of(const CUDA_MEMCPY3D *copy)
-{
-    uint64_t base =
-        copy->dstMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)copy->dstHost : copy->dstDevice;
-    uint64_t row = copy->dstZ * copy->dstHeight + copy->dstY;
-    return (struct side){copy->dstMemoryType, base + row * copy->dstPitch + copy->dstXInBytes,
-                         copy->dstXInBytes, copy->dstPitch, copy->dstHeight};
-}
-
-static CUresult check_side(const CUDA_MEMCPY3D *copy, struct side side)
-{
-    if (side.type == CU_MEMORYTYPE_ARRAY)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if (side.type != CU_MEMORYTYPE_HOST && side.type != CU_MEMORYTYPE_DEVICE &&
-        side.type != CU_MEMORYTYPE_UNIFIED)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!copy->WidthInBytes || !copy->Height || !copy->Depth)
-        return CUDA_SUCCESS;
-    if ((copy->Height > 1 || copy->Depth > 1) && side.pitch < side.x + copy->WidthInBytes)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (copy->Depth > 1 && side.height < copy->Height)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!side.at)
-        return CUDA_ERROR_INVALID_VALUE;
-    size_t rows = (copy->Depth - 1) * side.height + copy->Height;
-    return fv_check_range(side.at, (rows - 1) * side.pitch + copy->WidthInBytes);
-}
-
 static CUresult set_copy(struct fv_params *params, const CUDA_MEMCPY_NODE_PARAMS *set)
 {
-    const CUDA_MEMCPY3D *copy = &set->copyParams;
-    if (set->flags || set->reserved || copy->reserved0 || copy->reserved1 || copy->srcLOD ||
-        copy->dstLOD)
+    if (set->flags || set->reserved)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = set_context(params, set->copyCtx);
+    CUresult result = fv_params_set_context(params, set->copyCtx);
     if (result == CUDA_SUCCESS)
-        result = check_side(copy, source_of(copy));
-    if (result == CUDA_SUCCESS)
-        result = check_side(copy, target_of(copy));
-    params->copy = *copy;
-    return result;
-}
-
-static CUresult run_copy(const struct fv_params *params)
-{
-    const CUDA_MEMCPY3D *copy = &params->copy;
-    struct side from = source_of(copy), to = target_of(copy);
-    CUresult result = CUDA_SUCCESS;
-    for (size_t z = 0; z < copy->Depth; z++)
-        for (size_t y = 0; y < copy->Height && result == CUDA_SUCCESS; y++)
-            result = fv_copy_any(to.at + (z * to.height + y) * to.pitch,
-                                 from.at + (z * from.height + y) * from.pitch, copy->WidthInBytes,
-                                 FV_COPY_ON(params->device));
+        result = fv_copy3d_plan(&set->copyParams, &params->copy_plan);
+    params->copy = set->copyParams;
     return result;
 }
 
@@ -190,7 +145,7 @@ static CUresult set_memset(struct fv_params *params, const CUDA_MEMSET_NODE_PARA
         return CUDA_ERROR_INVALID_VALUE;
     if (set->height > 1 && (set->pitch % element || set->pitch / element < set->width))
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = set_context(params, set->ctx);
+    CUresult result = fv_params_set_context(params, set->ctx);
     if (result != CUDA_SUCCESS)
         return result;
     memcpy(&params->memset, set, sizeof params->memset);
@@ -219,6 +174,14 @@ static CUresult set_any(struct fv_params *params, const CUgraphNodeParams *given
         return given->host.fn ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     case CU_GRAPH_NODE_TYPE_GRAPH:
     case CU_GRAPH_NODE_TYPE_EMPTY: return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return fv_params_set_event(params, given->eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return fv_params_set_event(params, given->eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return fv_params_set_batch(params, &given->memOp);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return fv_params_set_alloc(params, &given->alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: return fv_params_set_free(params, &given->free);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return fv_params_set_condition(params, &given->conditional);
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
 }
@@ -249,11 +212,23 @@ void fv_params_put(struct fv_params *params)
 {
     if (--params->refs)
         return;
-    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+    switch (params->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
         free(params->kernel.bytes);
         free(params->kernel.list);
+        break;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: free(params->batch.paramArray); break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: fv_params_drop_memory(params); break;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: fv_condition_put(params->conditional.condition); break;
+    default: break;
     }
     free(params);
+}
+
+uint64_t fv_params_generation(void)
+{
+    return fv_deletions(FV_CONTEXT) + fv_deletions(FV_FUNCTION);
 }
 
 bool fv_params_alive(const struct fv_params *params)
@@ -267,21 +242,6 @@ bool fv_params_alive(const struct fv_params *params)
     const struct fv_function *now = params->kernel.handle, *then = &params->kernel.function;
     return fv_valid(FV_FUNCTION, now) && now->module == then->module && now->code == then->code &&
            now->context == then->context && now->code->param_bytes == params->kernel.size;
-}
-
-static bool side_overlaps(const CUDA_MEMCPY3D *copy, struct side side, CUdeviceptr base,
-                          size_t size)
-{
-    size_t rows = (copy->Depth - 1) * side.height + copy->Height;
-    return fv_overlap(side.at, (rows - 1) * side.pitch + copy->WidthInBytes, base, size);
-}
-
-static bool copy_uses(const CUDA_MEMCPY3D *copy, CUdeviceptr base, size_t size)
-{
-    if (!copy->WidthInBytes || !copy->Height || !copy->Depth)
-        return false;
-    return side_overlaps(copy, source_of(copy), base, size) ||
-           side_overlaps(copy, target_of(copy), base, size);
 }
 
 static bool memset_uses(const CUDA_MEMSET_NODE_PARAMS_v1 *set, CUdeviceptr base, size_t size)
@@ -300,18 +260,23 @@ const char *fv_params_use(const struct fv_params *params, CUdeviceptr base, size
             return NULL;
         return fv_kernel_names(&params->kernel.function, params->kernel.bytes, base, size);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return copy_uses(&params->copy, base, size) ? "memcpy node" : NULL;
+        return fv_copy3d_uses(&params->copy_plan, base, size) ? "memcpy node" : NULL;
     case CU_GRAPH_NODE_TYPE_MEMSET:
         return memset_uses(&params->memset, base, size) ? "memset node" : NULL;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        return fv_batch_ops_use(params->batch.paramArray, params->batch.count, base, size)
+                   ? "batch-mem-op node"
+                   : NULL;
     default: return NULL;
     }
 }
 
-CUresult fv_params_run(const struct fv_params *params)
+CUresult fv_params_run(const struct fv_params *params, const struct fv_company *company)
 {
     switch (params->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: return run_kernel(params);
-    case CU_GRAPH_NODE_TYPE_MEMCPY: return run_copy(params);
+    case CU_GRAPH_NODE_TYPE_KERNEL: return run_kernel(params, company);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return fv_copy3d_run(&params->copy_plan, FV_COPY_ON(params->device));
     case CU_GRAPH_NODE_TYPE_MEMSET: return run_memset(params);
     case CU_GRAPH_NODE_TYPE_HOST:
         fv_call_host(params->host.fn, params->host.userData);

@@ -39,17 +39,27 @@ static bool kernel_fits(const struct fv_exec *exec, const struct fv_step *step,
         return differ(why, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, node, NULL);
     if (node->params->context != step->context)
         return differ(why, CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE, node, NULL);
-    bool cooperative = fv_node_attribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE)->cooperative;
+    struct fv_company company = fv_node_company(node);
     int priority = fv_node_attribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY)->priority;
-    if (cooperative != step->cooperative)
+    if (company.cooperative != step->company.cooperative ||
+        fv_params_check_company(node->params, &company) != CUDA_SUCCESS)
         return differ(why, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, node, NULL);
     if ((exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) && priority != step->priority)
         return differ(why, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, node, NULL);
     return true;
 }
 
-static bool level_fits(const struct fv_exec *exec, size_t first, size_t count,
-                       struct fv_graph *graph, struct fv_mismatch *why);
+static bool level_fits(const struct fv_exec *exec, size_t index, struct fv_graph *graph,
+                       struct fv_mismatch *why);
+
+static bool inner_fits(const struct fv_exec *exec, const struct fv_step *step, struct fv_node *node,
+                       struct fv_mismatch *why)
+{
+    for (size_t i = 0; i < step->level_count; i++)
+        if (!level_fits(exec, step->level + i, fv_node_inner(node, i), why))
+            return false;
+    return true;
+}
 
 static bool node_fits(const struct fv_exec *exec, const struct fv_step *step, struct fv_node *node,
                       struct fv_mismatch *why)
@@ -57,55 +67,59 @@ static bool node_fits(const struct fv_exec *exec, const struct fv_step *step, st
     const struct fv_params *old = exec->plan->actions[step->action].params;
     if (node->params->type != step->type)
         return differ(why, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, node, NULL);
+    if (step->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || step->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+        return differ(why, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, node, NULL);
     if (!fv_params_alive(node->params))
         return differ(why, CU_GRAPH_EXEC_UPDATE_ERROR, node, NULL);
     if (step->type == CU_GRAPH_NODE_TYPE_KERNEL)
         return kernel_fits(exec, step, node, why);
-    if (step->type == CU_GRAPH_NODE_TYPE_GRAPH)
-        return level_fits(exec, step->first, step->count, node->child, why);
     if (!fv_step_takes_update(step, old, node->params))
         return differ(why, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, node, NULL);
-    return true;
+    return inner_fits(exec, step, node, why);
 }
 
-static bool level_fits(const struct fv_exec *exec, size_t first, size_t count,
-                       struct fv_graph *graph, struct fv_mismatch *why)
+static bool level_fits(const struct fv_exec *exec, size_t index, struct fv_graph *graph,
+                       struct fv_mismatch *why)
 {
-    if (graph->count != count)
+    const struct fv_level *level = &exec->levels[index];
+    if (graph->count != level->count)
         return differ(why, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL, NULL);
-    if (!same_edges(&exec->steps[first], graph, why))
+    if (!same_edges(&exec->steps[level->first], graph, why))
         return false;
     for (struct fv_node *node = graph->first; node; node = node->next)
-        if (!node_fits(exec, &exec->steps[first + node->mark], node, why))
+        if (!node_fits(exec, &exec->steps[level->first + node->mark], node, why))
             return false;
     return true;
 }
 
 /* Whether a node is enabled is the exec's own affair and stays. */
-static void take_level(struct fv_exec *exec, size_t first, const struct fv_graph *graph)
+static void take_level(struct fv_exec *exec, size_t index, const struct fv_graph *graph)
 {
-    const struct fv_step *step = &exec->steps[first];
+    const struct fv_step *step = &exec->steps[exec->levels[index].first];
+    fv_objects_put(exec->plan->objects[index]);
+    exec->plan->objects[index] = fv_objects_get(graph->objects);
     for (const struct fv_node *node = graph->first; node; node = node->next, step++) {
         struct fv_action *action = &exec->plan->actions[step->action];
         struct fv_params *old = action->params;
         action->params = fv_params_get(node->params);
+        action->company = fv_node_company(node);
         fv_params_put(old);
-        if (node->child)
-            take_level(exec, step->first, node->child);
+        for (size_t i = 0; i < step->level_count; i++)
+            take_level(exec, step->level + i, fv_node_inner(node, i));
     }
 }
 
-CUresult fv_exec_adopt(struct fv_exec *exec, size_t first, size_t count, struct fv_graph *graph,
+CUresult fv_exec_adopt(struct fv_exec *exec, size_t level, struct fv_graph *graph,
                        struct fv_mismatch *why)
 {
-    if (!level_fits(exec, first, count, graph, why))
+    if (!level_fits(exec, level, graph, why))
         return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
     CUresult result = fv_plan_own(exec);
     *why = (struct fv_mismatch){result == CUDA_SUCCESS ? CU_GRAPH_EXEC_UPDATE_SUCCESS
                                                        : CU_GRAPH_EXEC_UPDATE_ERROR,
                                 NULL, NULL};
     if (result == CUDA_SUCCESS)
-        take_level(exec, first, graph);
+        take_level(exec, level, graph);
     return result;
 }
 
@@ -121,11 +135,13 @@ static CUresult update(CUgraphExec exec_handle, CUgraph graph_handle, struct fv_
         result = fv_graph_of(graph_handle, &graph);
     if (result != CUDA_SUCCESS)
         return result;
+    if (graph->moved)
+        return CUDA_ERROR_INVALID_VALUE;
     if (exec->updatable) {
         why->result = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
         return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
     }
-    return fv_exec_adopt(exec, 0, exec->roots, graph, why);
+    return fv_exec_adopt(exec, 0, graph, why);
 }
 
 CUresult fv_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)

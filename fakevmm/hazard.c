@@ -4,9 +4,11 @@
 #include "hazard.h"
 #include "settings.h"
 #include "stream.h"
+#include "va.h"
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include <unistd.h>
@@ -14,7 +16,7 @@
 #define EXIT_STATUS 97
 #define PLACES      (sizeof((struct fv_watch){0}.places) / sizeof(struct fv_place))
 
-static bool found;
+static atomic_bool found;
 
 static struct {
     pthread_mutex_t lock; /* kernels run without the driver's */
@@ -87,12 +89,29 @@ void fv_watch_start(struct fv_watch *watch, const char *kernel)
     pthread_mutex_unlock(&watches.lock);
 }
 
-void fv_watch_note(struct fv_watch *watch, CUdeviceptr base, CUdeviceptr end)
+static bool is_noted(const struct fv_watch *watch, const struct fv_span *span)
+{
+    for (unsigned i = 0; i < PLACES; i++)
+        if (watch->places[i].base == span->base && watch->places[i].end == span->end)
+            return true;
+    return false;
+}
+
+void fv_watch_note(struct fv_watch *watch, struct fv_span *span, CUdeviceptr address,
+                   unsigned bytes, bool write)
 {
     if (!fv_settings()->strict)
         return;
     pthread_mutex_lock(&watches.lock);
-    watch->places[watch->seen++ % PLACES] = (struct fv_place){base, end};
+    if (!is_noted(watch, span))
+        watch->places[watch->seen++ % PLACES] = (struct fv_place){span->base, span->end};
+    if (span->aliased && span->end - address >= bytes) {
+        span->host += address - span->base;
+        span->base = address;
+        span->end = address + bytes;
+        span->writable = span->writable && write;
+        fv_alias_note(watch, span->host, address, bytes, write);
+    }
     pthread_mutex_unlock(&watches.lock);
 }
 
@@ -107,6 +126,7 @@ void fv_watch_end(struct fv_watch *watch)
         at = &(*at)->next;
     *at = watch->next;
     pthread_mutex_unlock(&watches.lock);
+    fv_alias_end(watch);
 }
 
 static bool has_been(const struct fv_watch *watch, CUdeviceptr base, size_t size)

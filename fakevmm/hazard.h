@@ -5,7 +5,10 @@
 
 #include "fakevmm.h"
 
-/* Prints one line, "fakevmm: hazard: ..."; without FAKEVMM_STRICT=1 nothing. Lock held. */
+struct fv_span;
+struct fv_touched;
+
+/* Prints one line, "fakevmm: hazard: ..."; without FAKEVMM_STRICT=1 nothing. Any thread. */
 void fv_hazard(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Ends the process with status 97 if there was a hazard; the last thing the library does. */
 void fv_hazards_end(void);
@@ -28,10 +31,20 @@ struct fv_watch {
         CUdeviceptr base, end;
     } places[32]; /* the newest ones, in a ring */
     unsigned seen;
+    struct fv_touched *touched; /* hazard_alias.c's */
     struct fv_watch *next;
 };
 void fv_watch_start(struct fv_watch *watch, const char *kernel);
-void fv_watch_note(struct fv_watch *watch, CUdeviceptr base, CUdeviceptr end);
+/* An access of `bytes` bytes to the memory of a span. If the same memory has another address, the
+ * span is narrowed to this access, so that every other one is noted too. */
+void fv_watch_note(struct fv_watch *watch, struct fv_span *span, CUdeviceptr address,
+                   unsigned bytes, bool write);
 void fv_watch_end(struct fv_watch *watch);
+
+/* hazard_alias.c, for hazard.c: one launch reaching the same bytes through two addresses, with a
+ * write among them: a GPU does not promise that either sees the other. The watch's lock is held. */
+void fv_alias_note(struct fv_watch *watch, const unsigned char *host, CUdeviceptr address,
+                   unsigned bytes, bool write);
+void fv_alias_end(struct fv_watch *watch);
 
 #endif

@@ -7,6 +7,7 @@
 #include "va.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define PAGE ((size_t)4096)
 
@@ -60,7 +61,7 @@ CUresult fv_cuMemAllocHost_v2(void **out, size_t size)
     return fv_cuMemHostAlloc(out, size, 0);
 }
 
-static void release(const struct fv_mapping *mapping)
+static void release(struct fv_mapping *mapping)
 {
     void *bytes = (void *)mapping->base;
     bool ours = mapping->kind == FV_MEM_HOST;
@@ -101,6 +102,14 @@ CUresult fv_cuMemFreeHost(void *bytes)
     return end_pinned(bytes, FV_MEM_HOST, CUDA_ERROR_INVALID_VALUE);
 }
 
+/* True if the process has memory at all of those addresses. */
+static bool is_there(const void *bytes, size_t size)
+{
+    uintptr_t first = (uintptr_t)bytes & ~(PAGE - 1), end = (uintptr_t)bytes + size;
+
+    return end > (uintptr_t)bytes && msync((void *)first, end - first, MS_ASYNC) == 0;
+}
+
 CUresult fv_cuMemHostRegister_v2(void *bytes, size_t size, unsigned flags)
 {
     const unsigned known =
@@ -112,7 +121,8 @@ CUresult fv_cuMemHostRegister_v2(void *bytes, size_t size, unsigned flags)
         return result;
     if (flags & CU_MEMHOSTREGISTER_IOMEMORY)
         return CUDA_ERROR_NOT_SUPPORTED;
-    if (!bytes || !size || flags & ~known || fv_va_is_device((CUdeviceptr)bytes))
+    if (!bytes || !size || flags & ~known || fv_va_is_device((CUdeviceptr)bytes) ||
+        !is_there(bytes, size))
         return CUDA_ERROR_INVALID_VALUE;
     result = map_host(context, bytes, size, FV_MEM_REGISTERED, flags);
     return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED : result;
@@ -128,14 +138,17 @@ CUresult fv_cuMemHostUnregister(void *bytes)
     return end_pinned(bytes, FV_MEM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }
 
+/* Under unified addressing all pinned memory is mapped for devices, asked for or not. */
 CUresult fv_cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *bytes, unsigned flags)
 {
+    const struct fv_mapping *mapping = fv_va_find((CUdeviceptr)bytes);
     struct fv_context *context;
     CUresult result = fv_current(&context);
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!out || flags || fv_va_is_device((CUdeviceptr)bytes) || !fv_va_find((CUdeviceptr)bytes))
+    if (!out || flags || !mapping ||
+        (mapping->kind != FV_MEM_HOST && mapping->kind != FV_MEM_REGISTERED))
         return CUDA_ERROR_INVALID_VALUE;
     *out = (CUdeviceptr)bytes;
     return CUDA_SUCCESS;
@@ -158,12 +171,6 @@ CUresult fv_cuMemHostGetFlags(unsigned *out, void *bytes)
 
 void fv_host_mem_drop_context(const struct fv_context *context)
 {
-    struct fv_mapping *next;
-
-    for (struct fv_mapping *it = fv_va_from(0); it; it = next) {
-        CUdeviceptr after = it->base + 1;
-        if (it->context == context && (it->kind == FV_MEM_HOST || it->kind == FV_MEM_REGISTERED))
-            release(it);
-        next = fv_va_from(after);
-    }
+    fv_mem_drop_kind(context, FV_MEM_HOST, release);
+    fv_mem_drop_kind(context, FV_MEM_REGISTERED, release);
 }

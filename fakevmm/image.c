@@ -64,11 +64,10 @@ CUresult fv_jit_options(unsigned count, const CUjit_option *options, void **valu
 
 /* ---- loading ---- */
 
-static CUresult parse(const char *text, size_t length, const struct fv_jit_log *log,
-                      struct ptx_module **out)
+CUresult fv_image_parse(const char *text, const struct fv_jit_log *log, struct ptx_module **out)
 {
     char message[MESSAGE_BYTES];
-    struct ptx_module *code = ptx_load(text, length, message, sizeof message);
+    struct ptx_module *code = ptx_load(text, strlen(text), message, sizeof message);
 
     if (!code)
         return refuse(log, message, CUDA_ERROR_INVALID_PTX);
@@ -82,20 +81,28 @@ static CUresult parse(const char *text, size_t length, const struct fv_jit_log *
     return CUDA_SUCCESS;
 }
 
-CUresult fv_image_load(const void *image, const struct fv_jit_log *log, struct ptx_module **out)
+CUresult fv_image_text(const void *image, const struct fv_jit_log *log, char **text)
 {
-    char message[MESSAGE_BYTES], *text;
-    CUresult result;
+    char message[MESSAGE_BYTES];
     size_t length;
 
     write_log(log, "");
-    switch (ptx_extract(image, device_arch(), &text, &length, message, sizeof message)) {
-    case PTX_IMAGE_TEXT: break;
+    switch (ptx_extract(image, device_arch(), text, &length, message, sizeof message)) {
+    case PTX_IMAGE_TEXT: return CUDA_SUCCESS;
     case PTX_IMAGE_NO_PTX: return refuse(log, message, CUDA_ERROR_NO_BINARY_FOR_GPU);
     case PTX_IMAGE_NO_MEMORY: return CUDA_ERROR_OUT_OF_MEMORY;
     default: return refuse(log, message, CUDA_ERROR_INVALID_IMAGE);
     }
-    result = parse(text, length, log, out);
+}
+
+CUresult fv_image_load(const void *image, const struct fv_jit_log *log, struct ptx_module **out)
+{
+    char *text;
+    CUresult result = fv_image_text(image, log, &text);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = fv_image_parse(text, log, out);
     free(text);
     return result;
 }

@@ -1,10 +1,13 @@
 /* kernel_run.c: a kernel's arguments, its shape, and its run on the interpreter. It must not know
  * streams or graphs: they call it when the time has come. */
+#include "cost.h"
 #include "device.h"
 #include "hazard.h"
+#include "kernel_host.h"
 #include "module_parts.h"
 #include "va.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +102,47 @@ CUresult fv_check_shape(const struct fv_function *function, const unsigned grid[
     return CUDA_SUCCESS;
 }
 
+/* H100: what every kernel may use without asking for more. */
+enum { CLUSTER_BLOCKS = 8 };
+
+static CUresult check_cluster(const struct fv_function *function, const struct fv_shape *shape)
+{
+    uint64_t blocks = 1;
+
+    if (!fv_device_attribute(function->context->device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    for (unsigned i = 0; i < 3; i++) {
+        if (!shape->cluster[i] || shape->grid[i] % shape->cluster[i])
+            return CUDA_ERROR_INVALID_VALUE;
+        blocks *= shape->cluster[i];
+    }
+    return blocks <= CLUSTER_BLOCKS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CLUSTER_SIZE;
+}
+
+static CUresult check_cooperative(const struct fv_function *function, const struct fv_shape *shape)
+{
+    const unsigned *block = shape->block, *grid = shape->grid;
+    int multiprocessors =
+        fv_device_attribute(function->context->device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    int each =
+        fv_blocks_per_multiprocessor(function, block[0] * block[1] * block[2], shape->shared_bytes);
+
+    return (uint64_t)grid[0] * grid[1] * grid[2] <= (uint64_t)each * (uint64_t)multiprocessors
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+}
+
+CUresult fv_check_company(const struct fv_function *function, const struct fv_shape *shape)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    if (shape->cluster[0] || shape->cluster[1] || shape->cluster[2])
+        result = check_cluster(function, shape);
+    if (result == CUDA_SUCCESS && shape->cooperative)
+        result = check_cooperative(function, shape);
+    return result;
+}
+
 /* ---- the run ---- */
 
 const char *fv_kernel_names(const struct fv_function *function, const unsigned char *params,
@@ -120,14 +164,15 @@ struct run {
     struct fv_watch watch;
 };
 
-static bool find_span(void *context, uint64_t address, struct ptx_span *out)
+static bool find_span(void *context, uint64_t address, unsigned bytes, bool write,
+                      struct ptx_span *out)
 {
     struct run *run = context;
     struct fv_span span;
 
     if (!fv_va_span(address, run->device, &span))
         return false;
-    fv_watch_note(&run->watch, span.base, span.end);
+    fv_watch_note(&run->watch, &span, address, bytes, write);
     *out = (struct ptx_span){span.base, span.end, span.host, span.writable};
     return true;
 }
@@ -144,33 +189,53 @@ static CUresult error_of(enum ptx_result result)
     case PTX_ILLEGAL_ADDRESS: return CUDA_ERROR_ILLEGAL_ADDRESS;
     case PTX_MISALIGNED: return CUDA_ERROR_MISALIGNED_ADDRESS;
     case PTX_UNSUPPORTED: return CUDA_ERROR_NOT_SUPPORTED;
+    case PTX_ASSERT: return CUDA_ERROR_ASSERT;
+    case PTX_STACK_OVERFLOW: return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case PTX_BAD_CALL: return CUDA_ERROR_INVALID_PC;
     case PTX_DEADLOCK: return CUDA_ERROR_LAUNCH_TIMEOUT;
     case PTX_NO_MEMORY: return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     default: return CUDA_ERROR_LAUNCH_FAILED;
     }
 }
 
-CUresult fv_run_kernel(const struct fv_function *function, const unsigned grid[3],
-                       const unsigned block[3], unsigned shared_bytes, const unsigned char *params,
-                       int device)
+/* Never 0. */
+static uint64_t next_id(void)
 {
+    static uint64_t id;
+
+    return __atomic_add_fetch(&id, 1, __ATOMIC_RELAXED);
+}
+
+CUresult fv_run_kernel(const struct fv_function *function, const struct fv_shape *shape,
+                       const unsigned char *params, int device)
+{
+    const unsigned *grid = shape->grid, *block = shape->block, *cluster = shape->cluster;
     struct run run = {.device = device};
     const struct ptx_launch launch = {
         .grid = {grid[0], grid[1], grid[2]},
         .block = {block[0], block[1], block[2]},
-        .dynamic_shared = shared_bytes,
+        .cluster = {cluster[0], cluster[1], cluster[2]},
+        .cooperative = shape->cooperative,
+        .dynamic_shared = shape->shared_bytes,
+        .id = next_id(),
         .params = params,
         .addresses = function->module->addresses,
         .memory = {find_span, generation, &run},
+        .host = fv_kernel_host(function->context),
     };
     char message[512];
     enum ptx_result result;
 
     fv_watch_start(&run.watch, function->code->name);
+    fv_cost_kernel();
     result = ptx_run(function->code, &launch, message, sizeof message);
     fv_watch_end(&run.watch);
 
     if (result != PTX_OK)
+        fv_print_flush(); /* after an error nobody waits any more */
+    if (result == PTX_ASSERT)
+        fprintf(stderr, "%s\n", message);
+    else if (result != PTX_OK)
         fv_say("%s", message);
     return error_of(result);
 }

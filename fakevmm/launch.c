@@ -9,7 +9,7 @@
 struct launch {
     struct fv_work work;
     struct fv_function function; /* a copy: the handle may go before the work has run */
-    unsigned grid[3], block[3], shared_bytes;
+    struct fv_shape shape;
     unsigned char *params;
 };
 
@@ -17,8 +17,8 @@ static CUresult run_launch(struct fv_work *work)
 {
     const struct launch *launch = (const struct launch *)work;
 
-    return fv_run_kernel(&launch->function, launch->grid, launch->block, launch->shared_bytes,
-                         launch->params, work->context->device->ordinal);
+    return fv_run_kernel(&launch->function, &launch->shape, launch->params,
+                         work->context->device->ordinal);
 }
 
 static const char *launch_uses(const struct fv_work *work, CUdeviceptr base, size_t size)
@@ -33,41 +33,80 @@ static void retire_launch(struct fv_work *work)
     free(work);
 }
 
-static CUresult check_attribute(const CUlaunchAttribute *attribute)
+/* ---- attributes ---- */
+
+static CUresult take_cluster(const CUlaunchAttributeValue *value, struct fv_shape *shape)
+{
+    shape->cluster[0] = value->clusterDim.x;
+    shape->cluster[1] = value->clusterDim.y;
+    shape->cluster[2] = value->clusterDim.z;
+    return value->clusterDim.x && value->clusterDim.y && value->clusterDim.z
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Those that change nothing here are checked and forgotten; later work that may start early
+ * (programmatic serialization) does not have to. */
+static CUresult take_attribute(const CUlaunchAttribute *attribute, struct fv_shape *shape)
 {
     const CUlaunchAttributeValue *value = &attribute->value;
 
     switch (attribute->id) {
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: /* later work may start early */
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: shape->cooperative = value->cooperative; break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: return take_cluster(value, shape);
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        if ((unsigned)value->clusterSchedulingPolicyPreference >
+            CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
+            return CUDA_ERROR_INVALID_VALUE;
+        break;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        return value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1
-                   ? CUDA_SUCCESS
-                   : CUDA_ERROR_NOT_SUPPORTED;
+        if ((unsigned)value->memSyncDomain > CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)
+            return CUDA_ERROR_INVALID_VALUE;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (value->sharedMemCarveout > 100)
+            return CUDA_ERROR_INVALID_VALUE;
+        break;
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
+    return CUDA_SUCCESS;
 }
 
-static CUresult check_attributes(const CUlaunchConfig *config)
+static CUresult take_config(const CUlaunchConfig *config, struct fv_shape *shape)
 {
     CUresult result = CUDA_SUCCESS;
 
+    *shape = (struct fv_shape){.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                               .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                               .shared_bytes = config->sharedMemBytes};
     if (config->numAttrs && !config->attrs)
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < config->numAttrs && result == CUDA_SUCCESS; i++)
-        result = check_attribute(&config->attrs[i]);
+        result = take_attribute(&config->attrs[i], shape);
     return result;
 }
 
+static CUresult check_shape(const struct fv_function *function, const CUlaunchConfig *config,
+                            struct fv_shape *shape)
+{
+    CUresult result = take_config(config, shape);
+
+    if (result == CUDA_SUCCESS)
+        result = fv_check_shape(function, shape->grid, shape->block, shape->shared_bytes);
+    return result == CUDA_SUCCESS ? fv_check_company(function, shape) : result;
+}
+
+/* ---- submission ---- */
+
 static CUresult submit(struct fv_stream *stream, const struct fv_function *function,
-                       const CUlaunchConfig *config, unsigned char *params)
+                       const struct fv_shape *shape, unsigned char *params)
 {
     struct launch *launch = malloc(sizeof *launch);
 
@@ -78,9 +117,7 @@ static CUresult submit(struct fv_stream *stream, const struct fv_function *funct
     *launch =
         (struct launch){.work = {.run = run_launch, .retire = retire_launch, .uses = launch_uses},
                         .function = *function,
-                        .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-                        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-                        .shared_bytes = config->sharedMemBytes,
+                        .shape = *shape,
                         .params = params};
     fv_submit(stream, &launch->work);
     return CUDA_SUCCESS;
@@ -127,6 +164,7 @@ CUresult fv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction handle, vo
 {
     struct fv_function *function;
     struct fv_stream *stream;
+    struct fv_shape shape;
     unsigned char *packed;
     CUresult result;
 
@@ -139,17 +177,12 @@ CUresult fv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction handle, vo
         return result;
     if (function->context != stream->context)
         return CUDA_ERROR_INVALID_HANDLE;
-    result = check_attributes(config);
-    if (result == CUDA_SUCCESS)
-        result = fv_check_shape(
-            function, (unsigned[3]){config->gridDimX, config->gridDimY, config->gridDimZ},
-            (unsigned[3]){config->blockDimX, config->blockDimY, config->blockDimZ},
-            config->sharedMemBytes);
+    result = check_shape(function, config, &shape);
     if (result == CUDA_SUCCESS && stream->tail)
         return capture(stream, function, config, params, extra);
     if (result == CUDA_SUCCESS)
         result = fv_pack_params(function, params, extra, &packed);
-    return result == CUDA_SUCCESS ? submit(stream, function, config, packed) : result;
+    return result == CUDA_SUCCESS ? submit(stream, function, &shape, packed) : result;
 }
 
 CUresult fv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

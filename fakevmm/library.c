@@ -228,7 +228,32 @@ CUresult fv_cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary ha
     if (!name || (!address && !bytes))
         return CUDA_ERROR_INVALID_VALUE;
     result = current_module(handle, &module);
-    return result == CUDA_SUCCESS ? fv_module_variable(module, name, address, bytes) : result;
+    return result == CUDA_SUCCESS ? fv_module_variable(module, name, false, address, bytes)
+                                  : result;
+}
+
+/* One for all contexts that the library is loaded in. */
+CUresult fv_cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary handle,
+                                const char *name)
+{
+    struct fv_module *module = NULL;
+    CUresult result = CUDA_SUCCESS;
+
+    if (!name || (!address && !bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    while ((module = fv_next(FV_MODULE, module)) && module->library != (struct fv_library *)handle)
+        ;
+    if (!module)
+        result = current_module(handle, &module);
+    return result == CUDA_SUCCESS ? fv_module_variable(module, name, true, address, bytes) : result;
+}
+
+/* CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS is 0 on all devices: there are none. */
+CUresult fv_cuLibraryGetUnifiedFunction(void **out, CUlibrary handle, const char *symbol)
+{
+    if (!out || !symbol)
+        return CUDA_ERROR_INVALID_VALUE;
+    return fv_valid(FV_LIBRARY, handle) ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* ---- driver calls: kernels ---- */

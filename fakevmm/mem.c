@@ -1,18 +1,9 @@
-/* mem.c: cuMemAlloc memory. Like the driver, it hands small allocations out of common pages
- * (512-byte steps) and large ones in pages of their own (2 MiB). It must not know how bytes are
- * moved. */
-#include "device.h"
-#include "hazard.h"
+/* mem.c: cuMemAlloc memory, its accounts and questions about it. Like the driver, it hands small
+ * allocations out of common pages (512-byte steps) and large ones in pages of their own (2 MiB).
+ * It must not know how bytes are moved, nor when memory is freed (mem_free.c). */
 #include "mem.h"
-#include "settings.h"
-#include "stream.h"
-#include "va.h"
-
-#include <stdlib.h>
-
-#define SMALL_STEP ((size_t)512)
-#define LARGE_STEP ((size_t)2 << 20)
-#define LARGE      ((size_t)1 << 20)
+#include "kernel_host.h"
+#include "mempool.h"
 
 static unsigned long long last_id;
 
@@ -21,71 +12,88 @@ unsigned long long fv_mem_next_id(void)
     return ++last_id;
 }
 
-static size_t step_of(size_t size)
+/* ---- accounts ---- */
+
+bool fv_mem_charge_free(struct fv_device *device, size_t size)
 {
-    return size < LARGE ? SMALL_STEP : LARGE_STEP;
+    if (size > device->memory_bytes - device->memory_used)
+        return false;
+    device->memory_used += size;
+    return true;
 }
 
-static size_t round_up(size_t size, size_t step)
+bool fv_mem_charge(struct fv_device *device, size_t size)
 {
-    return (size + step - 1) / step * step;
+    return fv_mem_charge_free(device, size) ||
+           (fv_pools_reclaim(device) && fv_mem_charge_free(device, size));
 }
 
-/* Addresses and memory that an allocation takes; more of them than it may touch. */
-static size_t space_of(size_t size)
+void fv_mem_refund(struct fv_device *device, size_t size)
 {
-    return round_up(size, step_of(size));
+    device->memory_used -= size;
 }
 
-static CUresult map_block(struct fv_context *context, struct fv_phys *phys, CUdeviceptr base,
-                          size_t size)
-{
-    uint32_t access = fv_peers_of(context->device);
+/* ---- allocation ---- */
 
-    return fv_va_map(&(struct fv_mapping){.base = base,
-                                          .size = phys->size,
-                                          .requested = size,
-                                          .phys = phys,
-                                          .readable = access,
-                                          .writable = access,
-                                          .kind = FV_MEM_ALLOC,
-                                          .context = context,
-                                          .id = fv_mem_next_id()});
+CUresult fv_mem_map_new(struct fv_device *device, size_t size, struct fv_mapping mapping,
+                        CUdeviceptr *out)
+{
+    struct fv_phys *phys;
+    CUresult result = fv_va_take(fv_mem_space(size), fv_mem_align(size), out);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    phys = fv_phys_new(device, fv_mem_round_up(size, FV_MEM_STEP));
+    result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (phys) {
+        mapping.base = *out;
+        mapping.size = phys->size;
+        mapping.requested = size;
+        mapping.phys = phys;
+        mapping.id = fv_mem_next_id();
+        result = fv_va_map(&mapping);
+        fv_phys_put(phys); /* the mapping holds it now */
+    }
+    if (result != CUDA_SUCCESS)
+        fv_va_give(*out, fv_mem_space(size));
+    return result;
+}
+
+void fv_mem_unmap(const struct fv_mapping *mapping)
+{
+    CUdeviceptr base = mapping->base;
+    size_t space = fv_mem_space(mapping->requested);
+
+    fv_va_unmap(base);
+    fv_va_give(base, space);
+}
+
+static void release(struct fv_mapping *mapping)
+{
+    fv_mem_refund(mapping->phys->device, fv_mem_space(mapping->requested));
+    fv_mem_unmap(mapping);
 }
 
 static CUresult allocate(struct fv_context *context, size_t size, CUdeviceptr *out)
 {
     struct fv_device *device = context->device;
-    struct fv_phys *phys;
+    uint32_t access = fv_peers_of(device);
+    struct fv_mapping mapping = {.readable = access,
+                                 .writable = access,
+                                 .kind = FV_MEM_ALLOC,
+                                 .context = context,
+                                 .release = release};
     CUdeviceptr base;
     CUresult result;
 
-    if (size > device->memory_bytes || space_of(size) > device->memory_bytes - device->memory_used)
+    if (size > device->memory_bytes || !fv_mem_charge(device, fv_mem_space(size)))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    result = fv_va_take(space_of(size), step_of(size), &base);
-    if (result != CUDA_SUCCESS)
-        return result;
-    phys = fv_phys_new(device, round_up(size, SMALL_STEP));
-    result = phys ? map_block(context, phys, base, size) : CUDA_ERROR_OUT_OF_MEMORY;
-    if (phys)
-        fv_phys_put(phys); /* the mapping holds it now */
-    if (result != CUDA_SUCCESS) {
-        fv_va_give(base, space_of(size));
-        return result;
-    }
-    device->memory_used += space_of(size);
-    *out = base;
-    return CUDA_SUCCESS;
-}
-
-static void release(const struct fv_mapping *mapping)
-{
-    CUdeviceptr base = mapping->base;
-    size_t space = space_of(mapping->requested);
-
-    mapping->phys->device->memory_used -= space;
-    fv_va_unmap(base);
-    fv_va_give(base, space);
+    result = fv_mem_map_new(device, size, mapping, &base);
+    if (result == CUDA_SUCCESS)
+        *out = base;
+    else
+        fv_mem_refund(device, fv_mem_space(size));
+    return result;
 }
 
 CUresult fv_cuMemAlloc_v2(CUdeviceptr *out, size_t size)
@@ -109,106 +117,15 @@ CUresult fv_cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, si
         return result;
     if (!out || !pitch || !width || !height || (element != 4 && element != 8 && element != 16))
         return CUDA_ERROR_INVALID_VALUE;
-    if (width > SIZE_MAX - SMALL_STEP)
+    if (width > SIZE_MAX - FV_MEM_STEP)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    row = round_up(width, SMALL_STEP);
+    row = fv_mem_round_up(width, FV_MEM_STEP);
     if (__builtin_mul_overflow(row, height, &bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;
     result = allocate(context, bytes, out);
     if (result == CUDA_SUCCESS)
         *pitch = row;
     return result;
-}
-
-/* The driver may wait for whoever can be using the memory: its context and those with access to its
- * device's memory. */
-static CUresult wait_for_users(struct fv_context *owner)
-{
-    uint32_t device = 1u << owner->device->ordinal;
-    CUresult result = fv_context_wait(owner);
-
-    for (struct fv_context *it = fv_next(FV_CONTEXT, NULL); it; it = fv_next(FV_CONTEXT, it))
-        if (it->peers & device)
-            fv_context_wait(it);
-    return result;
-}
-
-/* The allocation that starts at an address, or NULL. */
-static struct fv_mapping *find_allocation(CUdeviceptr address)
-{
-    struct fv_mapping *mapping = fv_va_find(address);
-
-    return mapping && mapping->base == address && mapping->kind == FV_MEM_ALLOC && !mapping->freed
-               ? mapping
-               : NULL;
-}
-CUresult fv_cuMemFree_v2(CUdeviceptr address)
-{
-    struct fv_context *context;
-    CUresult result = fv_current(&context);
-    struct fv_mapping *mapping;
-    unsigned long long id;
-
-    if (result != CUDA_SUCCESS || !address)
-        return result;
-    mapping = find_allocation(address);
-    if (!mapping)
-        return CUDA_ERROR_INVALID_VALUE;
-    id = mapping->id;
-    if (!fv_settings()->free_async)
-        result = wait_for_users(mapping->context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    /* The lock was dropped: another thread may have freed it. */
-    mapping = find_allocation(address);
-    if (!mapping || mapping->id != id)
-        return CUDA_ERROR_INVALID_VALUE;
-    fv_hazard_if_used("cuMemFree", mapping->base, mapping->requested);
-    release(mapping);
-    return CUDA_SUCCESS;
-}
-
-/* ---- frees in stream order ---- */
-
-struct free_work {
-    struct fv_work work;
-    CUdeviceptr address;
-    unsigned long long id;
-};
-
-/* Work that still names the memory is in no order with the free, or behind it. */
-static void retire_free(struct fv_work *work)
-{
-    const struct free_work *request = (const struct free_work *)work;
-    const struct fv_mapping *mapping = fv_va_find(request->address);
-
-    if (mapping && mapping->id == request->id) {
-        fv_hazard_if_used("cuMemFreeAsync", mapping->base, mapping->requested);
-        release(mapping);
-    }
-    free(work);
-}
-
-/* There are no memory pools, so this is cuMemAlloc memory. */
-CUresult fv_cuMemFreeAsync(CUdeviceptr address, CUstream handle)
-{
-    struct fv_stream *stream;
-    CUresult result = fv_stream_for_work(handle, &stream);
-    struct fv_mapping *mapping = find_allocation(address);
-    struct free_work *work;
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!mapping || stream->tail) /* a capture frees what a graph has allocated, nothing else */
-        return CUDA_ERROR_INVALID_VALUE;
-    work = malloc(sizeof *work);
-    if (!work)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *work =
-        (struct free_work){.work = {.retire = retire_free}, .address = address, .id = mapping->id};
-    mapping->freed = true;
-    fv_submit(stream, &work->work);
-    return CUDA_SUCCESS;
 }
 
 /* ---- questions ---- */
@@ -245,15 +162,33 @@ CUresult fv_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr
     return CUDA_SUCCESS;
 }
 
-void fv_mem_drop_context(struct fv_context *context)
+/* ---- the end of a context ---- */
+
+void fv_mem_drop_kind(const struct fv_context *context, enum fv_mem_kind kind,
+                      void (*end)(struct fv_mapping *mapping))
 {
     struct fv_mapping *next;
 
     for (struct fv_mapping *it = fv_va_from(0); it; it = next) {
         CUdeviceptr after = it->base + 1;
-        if (it->context == context && it->kind == FV_MEM_ALLOC)
-            release(it);
+        if (it->context == context && it->kind == kind)
+            end(it);
         next = fv_va_from(after);
     }
+}
+
+static void end_mapping(struct fv_mapping *mapping)
+{
+    if (mapping->release)
+        mapping->release(mapping);
+}
+
+/* A managed variable has no `release`: it goes with its module. */
+void fv_mem_drop_context(struct fv_context *context)
+{
+    fv_mem_drop_kind(context, FV_MEM_ALLOC, end_mapping);
+    fv_mem_drop_kind(context, FV_MEM_MANAGED, end_mapping);
+    fv_heap_drop_context(context);
     fv_host_mem_drop_context(context);
+    fv_ipc_drop_context(context);
 }

@@ -129,6 +129,15 @@ static CUresult submit(const struct fill *fill, CUstream handle, bool async)
     {                                                                                              \
         return submit(&(struct fill){to, pitch, value, sizeof(type), width, height}, stream,       \
                       true);                                                                       \
+    }                                                                                              \
+    CUresult fv_cuMemsetD##bits(CUdeviceptr_v1 to, type value, unsigned count)                     \
+    {                                                                                              \
+        return fv_cuMemsetD##bits##_v2(to, value, count);                                          \
+    }                                                                                              \
+    CUresult fv_cuMemsetD2D##bits(CUdeviceptr_v1 to, unsigned pitch, type value, unsigned width,   \
+                                  unsigned height)                                                 \
+    {                                                                                              \
+        return fv_cuMemsetD2D##bits##_v2(to, pitch, value, width, height);                         \
     }
 
 MEMSET(8, unsigned char)

@@ -39,6 +39,13 @@ CUresult fv_kernel_function(CUkernel handle, CUcontext context, struct fv_functi
 CUresult fv_pack_params(const struct fv_function *function, void *const *kernelParams,
                         void *const *extra, unsigned char **out);
 
+/* How a kernel is launched, its arguments apart. */
+struct fv_shape {
+    unsigned grid[3], block[3], shared_bytes;
+    unsigned cluster[3]; /* blocks; zeros: no clusters */
+    bool cooperative;
+};
+
 /* Checks a launch shape against the device's limits: CUDA_ERROR_INVALID_VALUE as the driver's. */
 CUresult fv_check_shape(const struct fv_function *function, const unsigned grid[3],
                         const unsigned block[3], unsigned shared_bytes);
@@ -48,9 +55,16 @@ CUresult fv_check_shape(const struct fv_function *function, const unsigned grid[
 const char *fv_kernel_names(const struct fv_function *function, const unsigned char *params,
                             CUdeviceptr base, size_t size);
 
+/* What cooperative launches and clusters need beyond that: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+ * when not all blocks can run at once, CUDA_ERROR_INVALID_CLUSTER_SIZE, CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult fv_check_company(const struct fv_function *function, const struct fv_shape *shape);
+/* occupancy.c: blocks of so many threads that a multiprocessor has room for, 0: none. */
+int fv_blocks_per_multiprocessor(const struct fv_function *function, unsigned threads,
+                                 size_t dynamic_shared);
+
 /* Runs a kernel to its end; any thread, no lock. Returns the error the context is poisoned with. */
-CUresult fv_run_kernel(const struct fv_function *function, const unsigned grid[3],
-                       const unsigned block[3], unsigned shared_bytes, const unsigned char *params,
-                       int device);
+CUresult fv_run_kernel(const struct fv_function *function, const struct fv_shape *shape,
+                       const unsigned char *params, int device);
 
 #endif

@@ -47,6 +47,10 @@ struct fv_jit_log {
 /* ---- image.c: from an image to code ---- */
 
 CUresult fv_image_load(const void *image, const struct fv_jit_log *log, struct ptx_module **out);
+/* The two halves of it: the PTX inside an image, malloc'd and NUL-terminated, and code from that.
+ */
+CUresult fv_image_text(const void *image, const struct fv_jit_log *log, char **text);
+CUresult fv_image_parse(const char *text, const struct fv_jit_log *log, struct ptx_module **out);
 /* The file's bytes, NUL-terminated, malloc'd. CUDA_ERROR_FILE_NOT_FOUND. */
 CUresult fv_image_read(const char *path, char **out);
 /* Finds the log among a load call's options. CUDA_ERROR_INVALID_VALUE when they are malformed. */
@@ -63,10 +67,16 @@ CUresult fv_module_new(struct fv_context *context, struct ptx_module *code,
 void fv_module_delete(struct fv_module *module);
 /* Waits until no context has unfinished work. Drops the lock. */
 void fv_wait_everywhere(void);
-/* The address and size of a variable; either may be NULL. CUDA_ERROR_NOT_FOUND. */
-CUresult fv_module_variable(const struct fv_module *module, const char *name, CUdeviceptr *address,
-                            size_t *bytes);
 unsigned long long fv_module_next_id(void);
+
+/* ---- module_variables.c ---- */
+
+/* Gives a new module's variables their memory. After a failure too, drop follows. */
+CUresult fv_module_place_variables(struct fv_module *module);
+void fv_module_drop_variables(struct fv_module *module);
+/* The address and size of a variable; either may be NULL. CUDA_ERROR_NOT_FOUND. */
+CUresult fv_module_variable(const struct fv_module *module, const char *name, bool managed_only,
+                            CUdeviceptr *address, size_t *bytes);
 
 /* ---- library.c ---- */
 

@@ -1,7 +1,6 @@
 /* pointer.c: questions about an address, answered from its mapping or its reservation, and the one
  * property of memory that can be set. It must not change anything else. */
-#include "device.h"
-#include "va.h"
+#include "mempool.h"
 #include "vmm.h"
 
 #include <string.h>
@@ -9,6 +8,11 @@
 static bool is_host(const struct fv_mapping *mapping)
 {
     return mapping->kind == FV_MEM_HOST || mapping->kind == FV_MEM_REGISTERED;
+}
+
+static bool has_host_pointer(const struct fv_mapping *mapping)
+{
+    return is_host(mapping) || mapping->kind == FV_MEM_MANAGED;
 }
 
 /* Bytes an answer takes; 0: this attribute is not answered. */
@@ -39,14 +43,16 @@ static size_t size_of(CUpointer_attribute attribute)
     }
 }
 
-/* What the current context's device may do at the mapping. */
+/* What the current context's device may do at the mapping; at memory whose allocation is queued,
+ * what it will. */
 static CUresult access_of(const struct fv_mapping *mapping, uint64_t *out)
 {
     struct fv_context *context;
     CUresult result = fv_current(&context);
     if (result != CUDA_SUCCESS)
         return result;
-    *out = fv_va_access(mapping, context->device->ordinal);
+    *out = mapping->pool ? fv_pool_access(mapping->pool, context->device->ordinal)
+                         : fv_va_access(mapping, context->device->ordinal);
     return CUDA_SUCCESS;
 }
 
@@ -95,7 +101,7 @@ static CUresult value_of(const struct fv_mapping *mapping, CUpointer_attribute a
         break;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return device_pointer(mapping, address, out);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        if (!is_host(mapping))
+        if (!has_host_pointer(mapping))
             return CUDA_ERROR_INVALID_VALUE;
         *out = address;
         break;
@@ -125,7 +131,9 @@ static CUresult value_of(const struct fv_mapping *mapping, CUpointer_attribute a
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: *out = is_rdma_capable(mapping); break;
     case CU_POINTER_ATTRIBUTE_MAPPED: *out = 1; break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: return access_of(mapping, out);
-    default: break; /* what this memory is not: managed, from a pool, exportable */
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *out = mapping->kind == FV_MEM_MANAGED; break;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *out = (uintptr_t)mapping->pool; break;
+    default: break; /* what this memory is not: fit for hardware decompression */
     }
     return CUDA_SUCCESS;
 }

@@ -13,12 +13,15 @@
 struct slab {
     unsigned char *slots;
     bool *live;
+    unsigned *ordinals; /* of those that were asked for theirs, else 0 */
     size_t count, used; /* slots from `used` on were never handed out */
 };
 
 struct pool {
     struct slab slabs[SLABS];
     int slab_count;
+    unsigned ordinals; /* given so far */
+    uint64_t deletions;
     void *free; /* the slot freed last; its first word points to the one before */
 };
 
@@ -50,9 +53,11 @@ static struct slab *add_slab(struct pool *pool)
         return NULL;
     slab.slots = calloc(slab.count, FV_OBJECT_BYTES);
     slab.live = calloc(slab.count, sizeof *slab.live);
-    if (!slab.slots || !slab.live) {
+    slab.ordinals = calloc(slab.count, sizeof *slab.ordinals);
+    if (!slab.slots || !slab.live || !slab.ordinals) {
         free(slab.slots);
         free(slab.live);
+        free(slab.ordinals);
         return NULL;
     }
     pool->slabs[pool->slab_count] = slab;
@@ -72,6 +77,7 @@ void *fv_new(enum fv_kind kind)
 {
     struct pool *pool = &pools[kind];
     void *object = pool->free;
+    struct slab *slab;
     size_t index;
 
     if (object)
@@ -81,7 +87,9 @@ void *fv_new(enum fv_kind kind)
     if (!object)
         return NULL;
     memset(object, 0, FV_OBJECT_BYTES);
-    slab_of(pool, object, &index)->live[index] = true;
+    slab = slab_of(pool, object, &index);
+    slab->live[index] = true;
+    slab->ordinals[index] = 0;
     return object;
 }
 
@@ -94,6 +102,7 @@ void fv_delete(enum fv_kind kind, void *object)
     if (!slab || !slab->live[index])
         return;
     slab->live[index] = false;
+    pool->deletions++;
     memcpy(object, &pool->free, sizeof pool->free);
     pool->free = object;
 }
@@ -104,6 +113,24 @@ bool fv_valid(enum fv_kind kind, const void *handle)
     struct slab *slab = slab_of(&pools[kind], handle, &index);
 
     return slab && slab->live[index];
+}
+
+unsigned fv_ordinal(enum fv_kind kind, const void *handle)
+{
+    struct pool *pool = &pools[kind];
+    size_t index;
+    struct slab *slab = slab_of(pool, handle, &index);
+
+    if (!slab || !slab->live[index])
+        return 0;
+    if (!slab->ordinals[index])
+        slab->ordinals[index] = ++pool->ordinals;
+    return slab->ordinals[index];
+}
+
+uint64_t fv_deletions(enum fv_kind kind)
+{
+    return pools[kind].deletions;
 }
 
 void *fv_next(enum fv_kind kind, const void *after)

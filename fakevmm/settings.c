@@ -3,13 +3,15 @@
  * another GPU than the one asked for would be worse than one that stops. It must not know who
  * uses a value. */
 #include "settings.h"
+#include "card.h"
 #include "door.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEVICES 16
+#define MAX_DEVICES  16
+#define MAX_DELAY_US 10000000
 
 static struct fv_settings settings;
 static char complaint[512];
@@ -55,6 +57,57 @@ static void read_devices(void)
         complain("FAKEVMM_DEVICES", value, "use a number from 0 to 16");
     else
         settings.devices = (int)count;
+}
+
+/* The message lists the names there are. */
+static void complain_about_card(const char *value)
+{
+    char remedy[256] = "use one of";
+
+    for (size_t i = 0; fv_card_at(i); i++) {
+        size_t used = strlen(remedy);
+        snprintf(remedy + used, sizeof remedy - used, " %s", fv_card_at(i)->name);
+    }
+    complain("FAKEVMM_DEVICE", value, remedy);
+}
+
+static void read_device(void)
+{
+    const char *value = fv_env("FAKEVMM_DEVICE");
+    const struct fv_card *card = value ? fv_card_named(value) : NULL;
+
+    if (value && !card)
+        complain_about_card(value);
+    if (!card)
+        return;
+    settings.card = card;
+    settings.memory = card->memory;
+}
+
+static void read_delay(void)
+{
+    const char *value = fv_env("FAKEVMM_DELAY_US");
+    unsigned long number;
+    char *end;
+
+    if (!value)
+        return;
+    number = strtoul(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || number > MAX_DELAY_US)
+        complain("FAKEVMM_DELAY_US", value, "use microseconds from 0 to 10000000");
+    else
+        settings.delay_us = (unsigned)number;
+}
+
+static void read_cost(void)
+{
+    static const char *const names[] = {"none", "model", NULL};
+    const char *value = fv_env("FAKEVMM_COST");
+    int index = value ? word_index(value, names) : 0;
+
+    if (index < 0)
+        complain("FAKEVMM_COST", value, "use model, or none");
+    settings.cost = index == 1;
 }
 
 static bool parse_size(const char *text, size_t *out)
@@ -179,13 +232,19 @@ static void read_fault(void)
 
 void fv_settings_read(void)
 {
-    settings =
-        (struct fv_settings){.driver = FV_DRIVER_VERSION, .devices = 1, .memory = (size_t)80 << 30};
+    settings = (struct fv_settings){.driver = FV_DRIVER_VERSION,
+                                    .devices = 1,
+                                    .card = fv_card_default(),
+                                    .memory = fv_card_default()->memory,
+                                    .journal = fv_env("FAKEVMM_JOURNAL") != NULL};
+    read_device();
     read_driver();
     read_devices();
     read_memory();
     read_va();
     read_model();
+    read_cost();
+    read_delay();
     read_fault();
     read_switch("FAKEVMM_STRICT", &settings.strict);
     read_switch("FAKEVMM_LEAKS", &settings.leaks);

@@ -3,6 +3,7 @@
 #include "stream.h"
 #include "capture.h"
 #include "device.h"
+#include "event.h"
 
 FV_FITS(struct fv_stream);
 
@@ -14,6 +15,9 @@ void fv_stream_init(struct fv_stream *stream, struct fv_context *context)
 {
     stream->context = context;
     stream->id = ++last_id;
+    stream->sync_policy = CU_SYNC_POLICY_AUTO;
+    stream->domain_map.remote = 1;
+    fv_event_enter_stream(stream);
 }
 
 uint64_t fv_thread(void)
@@ -77,7 +81,7 @@ CUresult fv_stream_of(CUstream handle, struct fv_stream **out)
 
 /* ---- life ---- */
 
-static int clamp_priority(int priority)
+int fv_stream_clamp_priority(int priority)
 {
     if (priority > 0)
         return 0;
@@ -99,7 +103,7 @@ CUresult fv_cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priori
         return CUDA_ERROR_OUT_OF_MEMORY;
     fv_stream_init(stream, context);
     stream->flags = flags;
-    stream->priority = clamp_priority(priority);
+    stream->priority = fv_stream_clamp_priority(priority);
     *out = (CUstream)stream;
     return CUDA_SUCCESS;
 }
@@ -178,6 +182,7 @@ STREAM_GET(Priority, int, stream->priority)
 STREAM_GET(Id, unsigned long long, stream->id)
 STREAM_GET(Ctx, CUcontext, (CUcontext)stream->context)
 STREAM_GET(Device, CUdevice, stream->context->device->ordinal)
+STREAM_GET(GreenCtx, CUgreenCtx, NULL) /* there are none */
 
 CUresult fv_cuStreamGetCtx_v2(CUstream handle, CUcontext *out, CUgreenCtx *green)
 {

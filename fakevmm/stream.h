@@ -13,6 +13,13 @@ struct fv_context;
 struct fv_stream;
 struct fv_tail;
 
+/* What is left of work in pieces. */
+enum fv_pieces {
+    FV_PIECES_DONE,  /* nothing, once the workers in it have left */
+    FV_PIECES_READY, /* a worker that joined now would find something to do */
+    FV_PIECES_WAIT   /* all that may be done is being done */
+};
+
 /* One unit of queued work. The submitter embeds it at the start of its own struct and owns the
  * bytes until `retire`. */
 struct fv_work {
@@ -29,6 +36,12 @@ struct fv_work {
     const char *(*uses)(const struct fv_work *work, CUdeviceptr base, size_t size);
     /* Runs even if the context has an error by then: callbacks that report it. */
     bool always;
+    /* `ready` looks at memory that changes without a word: it is asked again now and then. */
+    bool polls;
+    /* For work in pieces: `run` then does pieces while it finds some, on several workers at once.
+     * Lock held, after `begin`. NULL: `run` does it all. */
+    enum fv_pieces (*pieces)(struct fv_work *work);
+    unsigned workers; /* that are in `run` */
     /* Set by fv_submit(). */
     struct fv_stream *stream;
     struct fv_context *context;
@@ -42,6 +55,11 @@ struct fv_stream {
     int priority;
     unsigned long long id; /* never reused; handles are */
     uint64_t thread;       /* owner, of a thread's own default stream; 0: another stream */
+    /* Attributes, which nothing here depends on. */
+    CUaccessPolicyWindow window;
+    CUsynchronizationPolicy sync_policy;
+    CUlaunchMemSyncDomainMap domain_map;
+    CUlaunchMemSyncDomain domain;
     struct fv_work *head, *last;
     bool dying;           /* destroyed by the application, finishes its work first */
     bool busy;            /* a worker has taken the head */
@@ -52,8 +70,11 @@ struct fv_stream {
 
 /* Stream priorities reach from 0, the least, to this. */
 #define FV_GREATEST_PRIORITY (-5)
+/* The nearest priority there is. */
+int fv_stream_clamp_priority(int priority);
 
-/* Makes a zeroed FV_STREAM object a blocking stream of the context. */
+/* Makes a zeroed FV_STREAM object a blocking stream of the context. It begins with what the context
+ * was told to wait for (cuCtxWaitEvent). */
 void fv_stream_init(struct fv_stream *stream, struct fv_context *context);
 
 /* The stream a handle means in the calling thread: NULL and CU_STREAM_LEGACY the current
@@ -83,15 +104,24 @@ void fv_submit(struct fv_stream *stream, struct fv_work *work);
  * sticky error, if it has one by then. */
 CUresult fv_stream_wait(struct fv_stream *stream);
 CUresult fv_context_wait(struct fv_context *context);
+/* True when all work of the context with a lower number than this has finished. */
+bool fv_context_done_before(const struct fv_context *context, uint64_t sequence);
 /* True when nothing queued is unfinished. */
 bool fv_stream_idle(const struct fv_stream *stream);
 /* Calls a host function of the application. On a worker, without the lock. Driver calls that the
  * function makes answer CUDA_ERROR_NOT_PERMITTED. */
 void fv_call_host(CUhostFn function, void *data);
+/* Calls it from a worker, some time later, in no stream. Lock held. False when memory is out. */
+bool fv_call_host_later(CUhostFn function, void *data);
 /* True on a thread that is inside fv_call_host(). */
 bool fv_in_host_call(void);
 /* At process exit: lets running work end, starts no other, and ends the workers. */
 void fv_workers_stop(void);
+/* Returns when no worker is at any memory, which stays so until the lock is dropped (it is dropped
+ * meanwhile). Host functions of the application may go on. */
+void fv_workers_rest(void);
+/* True once that was called. Lock held. */
+bool fv_workers_stopping(void);
 /* True while any worker runs anything (va.c keeps dead blocks meanwhile). */
 bool fv_workers_running(void);
 

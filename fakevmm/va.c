@@ -2,6 +2,7 @@
  * them; and the ways to reach the bytes. Changes are made under the driver's lock; workers read
  * without it, hence the table's own lock. It must not know why something is mapped. */
 #include "va.h"
+#include "stream.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,46 +11,30 @@
 
 static struct {
     pthread_rwlock_t lock;
-    struct fv_mapping **list; /* sorted by base, not overlapping */
-    size_t count, capacity;
+    struct fv_tree mappings;     /* by base; they do not overlap */
     _Atomic uint64_t generation; /* of everything a kept span depends on */
 } table = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-/* The index of the first mapping whose base is above an address. */
-static size_t above(CUdeviceptr address)
-{
-    size_t low = 0, high = table.count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (table.list[middle]->base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 struct fv_mapping *fv_va_find(CUdeviceptr address)
 {
-    size_t index = above(address);
-    struct fv_mapping *mapping = index ? table.list[index - 1] : NULL;
+    struct fv_tree_node *node = fv_tree_floor(&table.mappings, address);
+    struct fv_mapping *mapping = FV_TREE_OF(node, struct fv_mapping, node);
 
     return mapping && address - mapping->base < mapping->size ? mapping : NULL;
 }
 
 struct fv_mapping *fv_va_from(CUdeviceptr address)
 {
-    size_t index = address ? above(address - 1) : 0;
+    struct fv_tree_node *node = fv_tree_ceiling(&table.mappings, address);
 
-    return index < table.count ? table.list[index] : NULL;
+    return FV_TREE_OF(node, struct fv_mapping, node);
 }
 
 bool fv_va_mapped(CUdeviceptr base, size_t size)
 {
     while (size) {
         const struct fv_mapping *mapping = fv_va_find(base);
-        if (!mapping || !mapping->readable)
+        if (!mapping || (!mapping->readable && !mapping->waiting))
             return false;
         size_t part = mapping->base + mapping->size - base;
         if (part >= size)
@@ -67,28 +52,9 @@ static bool overlaps(CUdeviceptr base, size_t size)
     return fv_va_find(base) || (next && next->base - base < size);
 }
 
-static bool insert(struct fv_mapping *mapping)
-{
-    size_t index = above(mapping->base);
-
-    if (table.count == table.capacity) {
-        size_t capacity = table.capacity ? 2 * table.capacity : 64;
-        struct fv_mapping **list = realloc(table.list, capacity * sizeof *list);
-        if (!list)
-            return false;
-        table.list = list;
-        table.capacity = capacity;
-    }
-    memmove(&table.list[index + 1], &table.list[index], (table.count - index) * sizeof *table.list);
-    table.list[index] = mapping;
-    table.count++;
-    return true;
-}
-
 CUresult fv_va_map(const struct fv_mapping *mapping)
 {
     struct fv_mapping *copy;
-    bool inserted;
 
     if (overlaps(mapping->base, mapping->size))
         return CUDA_ERROR_INVALID_VALUE;
@@ -96,27 +62,25 @@ CUresult fv_va_map(const struct fv_mapping *mapping)
     if (!copy)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *copy = *mapping;
-    pthread_rwlock_wrlock(&table.lock);
-    inserted = insert(copy);
-    pthread_rwlock_unlock(&table.lock);
-    if (!inserted) {
-        free(copy);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    copy->node.key = copy->base;
     fv_phys_get(copy->phys);
+    pthread_rwlock_wrlock(&table.lock);
+    fv_tree_add(&table.mappings, &copy->node);
+    if (++copy->phys->mappings == 2) /* who keeps a span thinks it is the only one */
+        atomic_fetch_add(&table.generation, 1);
+    pthread_rwlock_unlock(&table.lock);
     return CUDA_SUCCESS;
 }
 
 bool fv_va_unmap(CUdeviceptr base)
 {
     struct fv_mapping *mapping = fv_va_find(base);
-    size_t index = above(base) - 1;
 
     if (!mapping || mapping->base != base)
         return false;
     pthread_rwlock_wrlock(&table.lock);
-    table.count--;
-    memmove(&table.list[index], &table.list[index + 1], (table.count - index) * sizeof *table.list);
+    fv_tree_remove(&table.mappings, &mapping->node);
+    mapping->phys->mappings--;
     atomic_fetch_add(&table.generation, 1);
     pthread_rwlock_unlock(&table.lock);
     fv_phys_put(mapping->phys);
@@ -131,6 +95,23 @@ void fv_va_set_access(struct fv_mapping *mapping, uint32_t readable, uint32_t wr
     mapping->writable = writable;
     atomic_fetch_add(&table.generation, 1);
     pthread_rwlock_unlock(&table.lock);
+}
+
+/* Spans of the old bytes may still be kept, though nobody is using them. */
+bool fv_va_share(struct fv_phys *phys, size_t trailer)
+{
+    bool shared;
+
+    if (phys->file >= 0)
+        return true;
+    fv_phys_get(phys);
+    fv_workers_rest();
+    pthread_rwlock_wrlock(&table.lock);
+    shared = fv_phys_share(phys, trailer);
+    atomic_fetch_add(&table.generation, 1);
+    pthread_rwlock_unlock(&table.lock);
+    fv_phys_put(phys);
+    return shared;
 }
 
 CUmemAccess_flags fv_va_access(const struct fv_mapping *mapping, int device)
@@ -171,7 +152,7 @@ bool fv_va_span(CUdeviceptr address, int device, struct fv_span *out)
     if (found)
         *out = (struct fv_span){mapping->base, mapping->base + mapping->size,
                                 mapping->phys->bytes + mapping->offset,
-                                (mapping->writable & who) != 0};
+                                (mapping->writable & who) != 0, mapping->phys->mappings > 1};
     pthread_rwlock_unlock(&table.lock);
     return found;
 }

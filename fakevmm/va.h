@@ -7,27 +7,34 @@
 #define FAKEVMM_VA_H
 
 #include "fakevmm.h"
+#include "phys.h"
+#include "tree.h"
 
 struct fv_device;
 struct fv_context;
 struct fv_handle;
-
-/* Physical memory of one device: host pages that appear when touched. Counted references: one
- * for the creator, one for each mapping. */
-struct fv_phys {
-    struct fv_device *device;
-    unsigned char *bytes;
-    size_t size;
-    unsigned refs;
-    bool borrowed; /* the bytes are somebody else's: pinned host memory */
-    struct fv_phys *next_dead;
-};
+struct fv_mempool;
+struct fv_advice;
 
 /* Why a mapping exists; what the pointer-attribute calls answer from. Pinned host memory (HOST:
- * allocated by the driver, REGISTERED: by the application) is mapped at its own host address. */
-enum fv_mem_kind { FV_MEM_ALLOC, FV_MEM_MODULE, FV_MEM_VMM, FV_MEM_HOST, FV_MEM_REGISTERED };
+ * allocated by the driver, REGISTERED: by the application) and managed memory are mapped at their
+ * own host address, the others at one that only devices have. */
+enum fv_mem_kind {
+    FV_MEM_ALLOC,
+    FV_MEM_MODULE,
+    FV_MEM_ARRAY,
+    FV_MEM_VMM,
+    FV_MEM_HOST,
+    FV_MEM_REGISTERED,
+    FV_MEM_POOL,    /* stream-ordered (mempool.h) */
+    FV_MEM_MANAGED, /* managed.h */
+    FV_MEM_GRAPH,   /* of a graph's allocation node, while it is allocated */
+    FV_MEM_HEAP,    /* of malloc in kernels (kernel_host.c) */
+    FV_MEM_IMPORTED /* another process's cuMemAlloc memory (ipc.c) */
+};
 
 struct fv_mapping {
+    struct fv_tree_node node; /* va.c's */
     CUdeviceptr base;
     size_t size;      /* bytes mapped */
     size_t requested; /* bytes the application asked for, <= size */
@@ -36,12 +43,19 @@ struct fv_mapping {
     uint32_t readable; /* bit per device ordinal */
     uint32_t writable;
     enum fv_mem_kind kind;
-    unsigned flags;           /* of cuMemHostAlloc and cuMemHostRegister */
-    bool freed;               /* by cuMemFreeAsync, whose turn has not come */
-    bool sync_memops;         /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, which nothing here depends on */
-    struct fv_handle *handle; /* of VMM memory, else NULL */
+    unsigned flags;   /* of cuMemHostAlloc and cuMemHostRegister */
+    bool waiting;     /* of stream-ordered memory: the turn of its allocation has not come */
+    bool freed;       /* by cuMemFreeAsync, whose turn has not come */
+    bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, which nothing here depends on */
+    struct fv_handle *handle;   /* of VMM memory, else NULL */
     struct fv_context *context; /* the owner of cuMemAlloc memory, NULL for VMM memory */
+    struct fv_mempool *pool;    /* of stream-ordered memory, else NULL */
+    struct fv_advice *advice;   /* of managed memory, else NULL */
     unsigned long long id;      /* never reused (CU_POINTER_ATTRIBUTE_BUFFER_ID) */
+    unsigned ordinal;           /* journal.c's: its number there, 0: not met yet */
+    /* What cuMemFree and cuMemFreeAsync end it by, its turn having come: unmaps it and takes it off
+     * the accounts. NULL: they refuse it. Lock held. */
+    void (*release)(struct fv_mapping *mapping);
 };
 
 /* A piece of device memory that host code may touch directly: [base, end) is at host + (a - base).
@@ -50,6 +64,7 @@ struct fv_span {
     CUdeviceptr base, end;
     unsigned char *host;
     bool writable;
+    bool aliased; /* the block is mapped elsewhere too */
 };
 
 /* Reserves the range (halving the size until the host agrees). Idempotent. */
@@ -61,17 +76,6 @@ CUresult fv_va_init(void);
 CUresult fv_va_take(size_t size, size_t align, CUdeviceptr *out);
 void fv_va_give(CUdeviceptr base, size_t size);
 
-/* A new block with one reference, or NULL. */
-struct fv_phys *fv_phys_new(struct fv_device *device, size_t size);
-/* The same around host memory that stays its owner's. */
-struct fv_phys *fv_phys_borrow(struct fv_device *device, void *bytes, size_t size);
-void fv_phys_get(struct fv_phys *phys);
-/* Drops a reference. The pages of a block without any go away once no worker runs: a kernel may
- * hold a span of it. */
-void fv_phys_put(struct fv_phys *phys);
-/* Frees the blocks that waited for workers; stream.c calls it when none runs. */
-void fv_phys_reap(void);
-
 /* Adds a mapping (copied; takes a reference on phys). The addresses must be taken and unmapped. */
 CUresult fv_va_map(const struct fv_mapping *mapping);
 /* Removes the mapping that starts at base; false if there is none. */
@@ -82,11 +86,15 @@ struct fv_mapping *fv_va_find(CUdeviceptr address);
 struct fv_mapping *fv_va_from(CUdeviceptr address);
 /* Changes the rights of a mapping that fv_va_find() has answered. */
 void fv_va_set_access(struct fv_mapping *mapping, uint32_t readable, uint32_t writable);
+/* Moves a block's bytes into a file that other processes can map: fv_phys_share(), after running
+ * work (drops the lock meanwhile). */
+bool fv_va_share(struct fv_phys *phys, size_t trailer);
 /* What a device (ordinal) may do there. */
 CUmemAccess_flags fv_va_access(const struct fv_mapping *mapping, int device);
 /* Any thread, no lock: true for the addresses that only devices have. */
 bool fv_va_is_device(CUdeviceptr address);
-/* True if all of [base, base + size) is mapped for some device. */
+/* True if all of [base, base + size) is mapped for some device, now or when its allocation's turn
+ * in its stream has come. */
 bool fv_va_mapped(CUdeviceptr base, size_t size);
 
 /* In place of a device's ordinal below: a copy or fill on that device. It reaches the cuMemAlloc

@@ -5,23 +5,23 @@
 #include "va.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define RANGE_BYTES     ((size_t)1 << 40)
 #define RANGE_BYTES_MIN ((size_t)1 << 30)
 #define RANGE_ALIGN     ((size_t)2 << 20)
 
+/* A free piece; its key is its place in the order of freeing, its weight its size. */
 struct piece {
+    struct fv_tree_node node;
     CUdeviceptr base;
-    size_t size;
 };
 
 static struct {
     CUdeviceptr base, end;
-    CUdeviceptr fresh;    /* addresses from here on were never handed out */
-    struct piece *pieces; /* free ones, the one freed last at the end */
-    size_t count, capacity;
+    CUdeviceptr fresh;     /* addresses from here on were never handed out */
+    struct fv_tree pieces; /* free ones, the one freed last at the end */
+    uint64_t last_place;
 } space;
 
 CUresult fv_va_init(void)
@@ -45,18 +45,20 @@ bool fv_va_is_device(CUdeviceptr address)
     return address >= space.base && address < space.end;
 }
 
-static bool add_piece(struct piece piece)
+/* If the host has no memory for it, the addresses are lost, which the range can afford. */
+static void add_piece(uint64_t place, CUdeviceptr base, size_t size)
 {
-    if (space.count == space.capacity) {
-        size_t capacity = space.capacity ? 2 * space.capacity : 64;
-        struct piece *pieces = realloc(space.pieces, capacity * sizeof *pieces);
-        if (!pieces)
-            return false;
-        space.pieces = pieces;
-        space.capacity = capacity;
-    }
-    space.pieces[space.count++] = piece;
-    return true;
+    struct piece *piece = malloc(sizeof *piece);
+
+    if (!piece)
+        return;
+    *piece = (struct piece){.node = {.key = place, .weight = size}, .base = base};
+    fv_tree_add(&space.pieces, &piece->node);
+}
+
+static void add_newest(CUdeviceptr base, size_t size)
+{
+    add_piece(++space.last_place, base, size);
 }
 
 /* The first address in [base, end) with room for an aligned block, or 0. */
@@ -68,37 +70,39 @@ static CUdeviceptr fit(CUdeviceptr base, CUdeviceptr end, size_t size, size_t al
 }
 
 /* Cuts [at, at + size) out of a piece; what remains keeps its place in the order. */
-static void cut(size_t index, CUdeviceptr at, size_t size)
+static void cut(struct piece *piece, CUdeviceptr at, size_t size)
 {
-    struct piece piece = space.pieces[index];
-    size_t before = at - piece.base, after = piece.size - before - size;
+    size_t before = at - piece->base, after = piece->node.weight - before - size;
+    uint64_t place = piece->node.key;
 
-    if (before) {
-        space.pieces[index].size = before;
-    } else if (after) {
-        space.pieces[index] = (struct piece){at + size, after};
-        after = 0;
-    } else {
-        space.count--;
-        memmove(&space.pieces[index], &space.pieces[index + 1],
-                (space.count - index) * sizeof *space.pieces);
-    }
-    if (after)
-        add_piece((struct piece){at + size, after});
+    fv_tree_remove(&space.pieces, &piece->node);
+    if (before)
+        add_piece(place, piece->base, before);
+    if (before && after)
+        add_newest(at + size, after);
+    else if (after)
+        add_piece(place, at + size, after);
+    free(piece);
 }
 
 static CUdeviceptr take_freed(size_t size, size_t align)
 {
     bool lifo = fv_settings()->va_lifo;
+    uint64_t from = 0, to = space.last_place;
+    struct fv_tree_node *node;
 
-    for (size_t i = 0; i < space.count; i++) {
-        size_t index = lifo ? space.count - 1 - i : i;
-        const struct piece *piece = &space.pieces[index];
-        CUdeviceptr at = fit(piece->base, piece->base + piece->size, size, align);
+    /* A piece that is large enough mostly has the alignment, too. */
+    while ((node = fv_tree_fit(&space.pieces, from, to, size, lifo)) != NULL) {
+        struct piece *piece = FV_TREE_OF(node, struct piece, node);
+        CUdeviceptr at = fit(piece->base, piece->base + node->weight, size, align);
         if (at) {
-            cut(index, at, size);
+            cut(piece, at, size);
             return at;
         }
+        if (lifo)
+            to = node->key - 1;
+        else
+            from = node->key + 1;
     }
     return 0;
 }
@@ -110,33 +114,52 @@ static CUdeviceptr take_fresh(size_t size, size_t align)
     if (!at)
         return 0;
     if (at > space.fresh)
-        add_piece((struct piece){space.fresh, at - space.fresh});
+        add_newest(space.fresh, at - space.fresh);
     space.fresh = at + size;
     return at;
 }
 
 static int by_base(const void *a, const void *b)
 {
-    const struct piece *left = a, *right = b;
+    const struct piece *const *left = a, *const *right = b;
 
-    return left->base < right->base ? -1 : left->base > right->base;
+    return (*left)->base < (*right)->base ? -1 : (*left)->base > (*right)->base;
+}
+
+/* All free pieces, in the order of their addresses; they are in no tree then. */
+static struct piece **take_pieces(size_t *count)
+{
+    struct piece **pieces = malloc((space.pieces.count + 1) * sizeof *pieces);
+    struct fv_tree_node *node;
+
+    *count = 0;
+    while (pieces && (node = fv_tree_ceiling(&space.pieces, 0)) != NULL) {
+        fv_tree_remove(&space.pieces, node);
+        pieces[(*count)++] = FV_TREE_OF(node, struct piece, node);
+    }
+    if (pieces)
+        qsort(pieces, *count, sizeof *pieces, by_base);
+    return pieces;
 }
 
 /* Joins neighbours. The order of freeing is lost, so only when nothing else helps. */
 static void join_pieces(void)
 {
-    size_t kept = 0;
+    size_t count;
+    struct piece **pieces = take_pieces(&count);
 
-    if (space.count)
-        qsort(space.pieces, space.count, sizeof *space.pieces, by_base);
-    for (size_t i = 0; i < space.count; i++) {
-        struct piece *last = kept ? &space.pieces[kept - 1] : NULL;
-        if (last && last->base + last->size == space.pieces[i].base)
-            last->size += space.pieces[i].size;
-        else
-            space.pieces[kept++] = space.pieces[i];
+    for (size_t i = 0; i < count; i++) {
+        struct piece *next = i + 1 < count ? pieces[i + 1] : NULL;
+        if (next && pieces[i]->base + pieces[i]->node.weight == next->base) {
+            next->base = pieces[i]->base;
+            next->node.weight += pieces[i]->node.weight;
+            free(pieces[i]);
+            continue;
+        }
+        pieces[i]->node.key = ++space.last_place;
+        fv_tree_add(&space.pieces, &pieces[i]->node);
     }
-    space.count = kept;
+    free(pieces);
 }
 
 CUresult fv_va_take(size_t size, size_t align, CUdeviceptr *out)
@@ -161,8 +184,7 @@ CUresult fv_va_take(size_t size, size_t align, CUdeviceptr *out)
     return CUDA_SUCCESS;
 }
 
-/* If the host has no memory for the list, the addresses are lost, which the range can afford. */
 void fv_va_give(CUdeviceptr base, size_t size)
 {
-    add_piece((struct piece){base, size});
+    add_newest(base, size);
 }

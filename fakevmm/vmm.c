@@ -1,11 +1,12 @@
 /* vmm.c: handles of physical memory: creation, references, properties, granularity. It must not
  * know addresses: where a handle is mapped is vmm_map.c's. */
 #include "vmm.h"
+#include "mem.h"
 
 #include <stdlib.h>
 
-static struct fv_table handles; /* by value */
-static size_t named;            /* how many of them the application holds references to */
+static struct fv_tree handles; /* by value */
+static size_t named;           /* how many of them the application holds references to */
 static CUmemGenericAllocationHandle last_value = (CUmemGenericAllocationHandle)1 << 32;
 
 /* ---- what may be asked for ---- */
@@ -84,9 +85,9 @@ CUresult fv_earlier_error(void)
 
 static struct fv_handle *find(CUmemGenericAllocationHandle value)
 {
-    struct fv_handle *handle = fv_table_floor(&handles, value);
+    struct fv_tree_node *node = fv_tree_floor(&handles, value);
 
-    return handle && handle->value == value ? handle : NULL;
+    return node && node->key == value ? FV_TREE_OF(node, struct fv_handle, node) : NULL;
 }
 
 struct fv_handle *fv_handle_of(CUmemGenericAllocationHandle value)
@@ -106,23 +107,22 @@ size_t fv_handle_count(void)
     return named;
 }
 
-static CUresult create(struct fv_device *device, size_t size, struct fv_handle **out)
+CUresult fv_handle_new(struct fv_phys *phys, const CUmemAllocationProp *prop, bool imported,
+                       CUmemGenericAllocationHandle *out)
 {
-    struct fv_handle *handle = malloc(sizeof *handle);
+    struct fv_handle *handle = phys ? malloc(sizeof *handle) : NULL;
 
-    if (!handle)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *handle =
-        (struct fv_handle){.value = ++last_value, .phys = fv_phys_new(device, size), .refs = 1};
-    if (!handle->phys || !fv_table_add(&handles, handle->value, handle)) {
-        if (handle->phys)
-            fv_phys_put(handle->phys);
-        free(handle);
+    if (!handle) {
+        if (phys)
+            fv_phys_put(phys);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    device->memory_used += size;
+    *handle = (struct fv_handle){
+        .value = ++last_value, .phys = phys, .prop = *prop, .refs = 1, .imported = imported};
+    handle->node.key = handle->value;
+    fv_tree_add(&handles, &handle->node);
     named++;
-    *out = handle;
+    *out = handle->value;
     return CUDA_SUCCESS;
 }
 
@@ -130,7 +130,7 @@ CUresult fv_cuMemCreate(CUmemGenericAllocationHandle *out, size_t size,
                         const CUmemAllocationProp *prop, unsigned long long flags)
 {
     CUresult result = fv_earlier_error();
-    struct fv_handle *handle;
+    CUmemAllocationProp given;
     struct fv_device *device;
 
     if (result == CUDA_SUCCESS)
@@ -140,23 +140,23 @@ CUresult fv_cuMemCreate(CUmemGenericAllocationHandle *out, size_t size,
     device = fv_device(prop->location.id);
     if (!out || flags || !size || size % device->granularity)
         return CUDA_ERROR_INVALID_VALUE;
-    if (size > device->memory_bytes - device->memory_used)
+    if (!fv_mem_charge(device, size))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    result = create(device, size, &handle);
+    given = granted(prop);
+    result = fv_handle_new(fv_phys_new(device, size), &given, false, out);
     if (result != CUDA_SUCCESS)
-        return result;
-    handle->prop = granted(prop);
-    *out = handle->value;
-    return CUDA_SUCCESS;
+        fv_mem_refund(device, size);
+    return result;
 }
 
 static void end_if_unused(struct fv_handle *handle)
 {
     if (handle->refs || handle->mappings)
         return;
-    handle->phys->device->memory_used -= handle->phys->size;
+    if (!handle->imported)
+        fv_mem_refund(handle->phys->device, handle->phys->size);
     fv_phys_put(handle->phys);
-    fv_table_remove(&handles, handle->value);
+    fv_tree_remove(&handles, &handle->node);
     free(handle);
 }
 

@@ -11,24 +11,33 @@
 /* Memory made by cuMemCreate. It lives while the application holds references to the handle or a
  * mapping of it is left. */
 struct fv_handle {
+    struct fv_tree_node node;           /* vmm.c's */
     CUmemGenericAllocationHandle value; /* never given to another one */
     struct fv_phys *phys;
     CUmemAllocationProp prop; /* as granted */
     unsigned refs;            /* the application's: creation and retains, less releases */
     unsigned mappings;
+    bool imported;    /* the memory is on another handle's accounts */
+    unsigned ordinal; /* journal.c's: its number there, 0: not met yet */
 };
 
 /* Addresses from cuMemAddressReserve. */
 struct fv_reservation {
+    struct fv_tree_node node; /* vmm_map.c's */
     CUdeviceptr base;
     size_t size;
-    int device; /* ordinal of the one that was current */
+    int device;       /* ordinal of the one that was current */
+    unsigned ordinal; /* as above */
 };
 
 /* ---- vmm.c ---- */
 
 /* The handle the application names, or NULL for a value it holds no reference to. */
 struct fv_handle *fv_handle_of(CUmemGenericAllocationHandle value);
+/* A new handle, on which the application holds a reference, for memory that was granted. The block
+ * becomes the handle's. CUDA_ERROR_OUT_OF_MEMORY if it is NULL. */
+CUresult fv_handle_new(struct fv_phys *phys, const CUmemAllocationProp *prop, bool imported,
+                       CUmemGenericAllocationHandle *out);
 /* A mapping of the handle comes or goes; with the last one a handle without references ends. */
 void fv_handle_mapped(struct fv_handle *handle);
 void fv_handle_unmapped(struct fv_handle *handle);
@@ -42,24 +51,7 @@ size_t fv_handle_count(void);
 /* ---- vmm_map.c ---- */
 
 /* The reservation around an address, or NULL. */
-const struct fv_reservation *fv_reservation_at(CUdeviceptr address);
+struct fv_reservation *fv_reservation_at(CUdeviceptr address);
 size_t fv_reservation_count(void);
-
-/* ---- vmm_table.c: things in the order of a number that is theirs alone ---- */
-
-struct fv_table {
-    struct fv_entry {
-        uint64_t key;
-        void *value;
-    } * entries;
-    size_t count, capacity;
-};
-
-/* The value with the greatest key at or below `key`, or NULL. */
-void *fv_table_floor(const struct fv_table *table, uint64_t key);
-/* False when memory is out. The key must be new. */
-bool fv_table_add(struct fv_table *table, uint64_t key, void *value);
-/* The key must be there. */
-void fv_table_remove(struct fv_table *table, uint64_t key);
 
 #endif

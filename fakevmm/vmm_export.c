@@ -1,12 +1,16 @@
 /* vmm_export.c: device memory as file descriptors. A dma-buf of a mapped range is a real
- * descriptor, though nothing can be read through it; sharing handles between processes is not
- * implemented. It must not change any memory. */
+ * descriptor, though nothing can be read through it. A handle's memory is shared through a file
+ * that holds its bytes and, behind them, what another process must know to make a handle of it. It
+ * must not know where memory is mapped. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "vmm.h"
 
+#include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PAGE ((size_t)4096)
@@ -66,18 +70,92 @@ CUresult fv_cuMemGetHandleForAddressRange(void *out, CUdeviceptr base, size_t si
     return CUDA_SUCCESS;
 }
 
+/* ---- handles between processes ---- */
+
+/* The last page of the file. */
+struct trailer {
+    char magic[8];
+    uint64_t size; /* of the bytes in front */
+    CUmemAllocationProp prop;
+};
+
+static const char magic[8] = "fakevmm";
+
+_Static_assert(sizeof(struct trailer) <= PAGE, "fits behind the bytes");
+
+static bool write_trailer(const struct fv_handle *handle)
+{
+    struct trailer trailer = {.size = handle->phys->size, .prop = handle->prop};
+
+    memcpy(trailer.magic, magic, sizeof magic);
+    return pwrite(handle->phys->file, &trailer, sizeof trailer, (off_t)handle->phys->size) ==
+           (ssize_t)sizeof trailer;
+}
+
 CUresult fv_cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle value,
                                          CUmemAllocationHandleType type, unsigned long long flags)
 {
     const struct fv_handle *handle = fv_handle_of(value);
+    int file;
 
-    if (!out || !handle || flags || !(handle->prop.requestedHandleTypes & type))
+    if (!out || !handle || flags || !type || type & (type - 1) ||
+        !(handle->prop.requestedHandleTypes & type))
         return CUDA_ERROR_INVALID_VALUE;
-    return CUDA_ERROR_NOT_SUPPORTED;
+    if (!fv_va_share(handle->phys, PAGE))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    handle = fv_handle_of(value); /* the lock was dropped */
+    if (!handle)
+        return CUDA_ERROR_INVALID_VALUE;
+    file = write_trailer(handle) ? fcntl(handle->phys->file, F_DUPFD_CLOEXEC, 0) : -1;
+    if (file < 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *(int *)out = file;
+    return CUDA_SUCCESS;
+}
+
+/* False for a file that no handle was exported as. */
+static bool read_trailer(int file, struct trailer *out)
+{
+    struct stat about;
+    off_t at;
+
+    if (fstat(file, &about) || !S_ISREG(about.st_mode) || about.st_size < (off_t)(2 * PAGE))
+        return false;
+    at = about.st_size - (off_t)PAGE;
+    return pread(file, out, sizeof *out, at) == (ssize_t)sizeof *out &&
+           memcmp(out->magic, magic, sizeof magic) == 0 && out->size == (uint64_t)at;
+}
+
+static CUresult import(int file, CUmemGenericAllocationHandle *out)
+{
+    struct trailer trailer;
+    struct fv_device *device;
+    struct fv_phys *phys;
+
+    if (!read_trailer(file, &trailer))
+        return CUDA_ERROR_INVALID_VALUE;
+    device = fv_device(trailer.prop.location.id);
+    if (!device || trailer.size % device->granularity)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    file = fcntl(file, F_DUPFD_CLOEXEC, 0);
+    if (file < 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    phys = fv_phys_open(device, file, trailer.size);
+    if (!phys)
+        close(file);
+    return fv_handle_new(phys, &trailer.prop, true, out);
 }
 
 CUresult fv_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *out, void *shareable,
                                            CUmemAllocationHandleType type)
 {
-    return out ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    if (!out)
+        return CUDA_ERROR_INVALID_VALUE;
+    switch (type) {
+    case CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: return import((int)(intptr_t)shareable, out);
+    case CU_MEM_HANDLE_TYPE_WIN32:
+    case CU_MEM_HANDLE_TYPE_WIN32_KMT:
+    case CU_MEM_HANDLE_TYPE_FABRIC: return CUDA_ERROR_NOT_SUPPORTED;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
 }

@@ -7,16 +7,16 @@
 
 #include <stdlib.h>
 
-#define PAGE          ((size_t)4096) /* of the host */
-#define DEFAULT_ALIGN ((size_t)2 << 20)
+#define PAGE ((size_t)4096) /* of the host */
 
-static struct fv_table reservations; /* by base */
+static struct fv_tree reservations; /* by base */
 
 /* ---- reservations ---- */
 
-const struct fv_reservation *fv_reservation_at(CUdeviceptr address)
+struct fv_reservation *fv_reservation_at(CUdeviceptr address)
 {
-    const struct fv_reservation *found = fv_table_floor(&reservations, address);
+    struct fv_tree_node *node = fv_tree_floor(&reservations, address);
+    struct fv_reservation *found = FV_TREE_OF(node, struct fv_reservation, node);
 
     return found && address - found->base < found->size ? found : NULL;
 }
@@ -47,23 +47,33 @@ static CUresult reserve(size_t size, size_t align, CUdeviceptr *out)
         free(reservation);
         return result;
     }
-    *reservation = (struct fv_reservation){base, size, current_device()};
-    if (!fv_table_add(&reservations, base, reservation)) {
-        fv_va_give(base, size);
-        free(reservation);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    *reservation = (struct fv_reservation){.base = base, .size = size, .device = current_device()};
+    reservation->node.key = base;
+    fv_tree_add(&reservations, &reservation->node);
     *out = base;
     return CUDA_SUCCESS;
+}
+
+/* Without a wish, addresses that memory of every device can be mapped at. */
+static size_t default_align(void)
+{
+    size_t align = FV_MEM_LARGE_STEP;
+
+    for (int i = 0; i < fv_device_count(); i++)
+        if (fv_device(i)->granularity > align)
+            align = fv_device(i)->granularity;
+    return align;
 }
 
 /* The hint is only that; this driver always chooses itself. */
 CUresult fv_cuMemAddressReserve(CUdeviceptr *out, size_t size, size_t align, CUdeviceptr hint,
                                 unsigned long long flags)
 {
+    size_t least = default_align();
+
     if (!out || !size || size % PAGE || hint % PAGE || align & (align - 1) || flags)
         return CUDA_ERROR_INVALID_VALUE;
-    return reserve(size, align > DEFAULT_ALIGN ? align : DEFAULT_ALIGN, out);
+    return reserve(size, align > least ? align : least, out);
 }
 
 static bool has_mapping(const struct fv_reservation *reservation)
@@ -75,11 +85,11 @@ static bool has_mapping(const struct fv_reservation *reservation)
 
 CUresult fv_cuMemAddressFree(CUdeviceptr base, size_t size)
 {
-    struct fv_reservation *found = fv_table_floor(&reservations, base);
+    struct fv_reservation *found = fv_reservation_at(base);
 
     if (!found || found->base != base || found->size != size || has_mapping(found))
         return CUDA_ERROR_INVALID_VALUE;
-    fv_table_remove(&reservations, base);
+    fv_tree_remove(&reservations, &found->node);
     fv_va_give(base, size);
     free(found);
     return CUDA_SUCCESS;

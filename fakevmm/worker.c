@@ -3,15 +3,20 @@
  * waits in a circle. It must not know what the work does. */
 #include "device.h"
 #include "door.h"
+#include "kernel_host.h"
+#include "mempool.h"
 #include "stream.h"
 #include "va.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-#define MAX_WORKERS 8
+#define MAX_WORKERS 64
+#define MAX_RUNNING 8 /* outside functions of the application */
+#define NAP_NS      50000
 
 struct worker {
     pthread_t thread;
@@ -25,8 +30,22 @@ static struct {
     int running; /* workers that run something */
     int idle;
     bool stopping;
+    int resting;       /* callers of fv_workers_rest(): nothing new starts */
     uint64_t sequence; /* of the newest work */
+    bool must_poll;    /* found by pick(): work that has to be asked again soon */
+    bool napping;      /* a worker will ask it */
 } pool;
+
+/* A function of the application that belongs to no stream. */
+struct chore {
+    CUhostFn function;
+    void *data;
+    struct chore *next;
+};
+
+static struct {
+    struct chore *first, **last;
+} chores = {.last = &chores.first};
 
 static _Thread_local struct worker *self;
 
@@ -59,13 +78,29 @@ static bool is_dropped(const struct fv_work *work)
     return work->context->sticky != CUDA_SUCCESS && !work->always;
 }
 
+/* Work that has begun and comes in pieces takes more workers, or one to end it. */
+static bool may_join(struct fv_work *work)
+{
+    enum fv_pieces left = work->pieces ? work->pieces(work) : FV_PIECES_WAIT;
+
+    pool.must_poll |= left == FV_PIECES_WAIT && work->polls;
+    return left == FV_PIECES_READY || (left == FV_PIECES_DONE && !work->workers);
+}
+
 static bool may_run(const struct fv_stream *stream)
 {
     struct fv_work *work = stream->head;
 
-    if (!work || stream->busy || !legacy_order_allows(stream))
+    if (!work)
         return false;
-    return is_dropped(work) || !work->ready || work->ready(work);
+    if (stream->busy)
+        return may_join(work);
+    if (!legacy_order_allows(stream))
+        return false;
+    if (is_dropped(work) || !work->ready || work->ready(work))
+        return true;
+    pool.must_poll |= work->polls;
+    return false;
 }
 
 static bool comes_first(const struct fv_stream *stream, const struct fv_stream *other)
@@ -79,6 +114,7 @@ static struct fv_stream *pick(void)
 {
     struct fv_stream *best = NULL;
 
+    pool.must_poll = false;
     for (struct fv_stream *it = fv_next(FV_STREAM, NULL); it; it = fv_next(FV_STREAM, it))
         if (may_run(it) && (!best || comes_first(it, best)))
             best = it;
@@ -91,17 +127,21 @@ static void run(struct fv_work *work)
 {
     CUresult result = CUDA_SUCCESS;
 
-    if (is_dropped(work))
-        return;
-    if (work->begin)
-        work->begin(work);
     if (!work->run)
         return;
+    work->workers++;
     fv_unlock();
     result = work->run(work);
     fv_lock();
+    work->workers--;
     if (result != CUDA_SUCCESS)
         fv_context_poison(work->context, result);
+}
+
+/* Of work that this worker has left: another may be in it, or pieces may wait for something. */
+static bool has_ended(struct fv_work *work)
+{
+    return !work->pieces || (!work->workers && work->pieces(work) == FV_PIECES_DONE);
 }
 
 static void finish(struct fv_stream *stream)
@@ -121,15 +161,54 @@ static void finish(struct fv_stream *stream)
 /* Lock held, as everywhere but inside the work. */
 static void run_head(struct fv_stream *stream)
 {
+    struct fv_work *work = stream->head;
+    bool first = !stream->busy, dropped = first && is_dropped(work);
+
     stream->busy = true;
     pool.running++;
+    if (first && !dropped && work->begin)
+        work->begin(work);
     /* What this worker leaves runnable is another's; one wakes the next. */
-    if (pool.idle && pick())
+    if (pool.idle && (pick() || pool.must_poll))
         fv_work_added();
-    run(stream->head);
-    finish(stream);
+    if (!dropped)
+        run(work);
+    if (dropped || has_ended(work))
+        finish(stream);
     if (--pool.running == 0)
         fv_phys_reap();
+    fv_work_done();
+}
+
+/* Until there may be work. Memory that a stream waits for is looked at by one idle worker. */
+static void idle(void)
+{
+    pool.idle++;
+    if (pool.must_poll && !pool.napping) {
+        pool.napping = true;
+        fv_unlock();
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        fv_lock();
+        pool.napping = false;
+    } else {
+        fv_wait_for_work();
+    }
+    pool.idle--;
+}
+
+static void run_chore(void)
+{
+    struct chore *chore = chores.first;
+
+    chores.first = chore->next;
+    if (!chores.first)
+        chores.last = &chores.first;
+    pool.running++;
+    fv_unlock();
+    fv_call_host(chore->function, chore->data);
+    free(chore);
+    fv_lock();
+    pool.running--;
     fv_work_done();
 }
 
@@ -138,14 +217,13 @@ static void *work_loop(void *worker)
     self = worker;
     fv_lock();
     while (!pool.stopping) {
-        struct fv_stream *stream = pick();
-        if (stream) {
+        struct fv_stream *stream = pool.resting ? NULL : pick();
+        if (stream)
             run_head(stream);
-            continue;
-        }
-        pool.idle++;
-        fv_wait_for_work();
-        pool.idle--;
+        else if (chores.first)
+            run_chore();
+        else
+            idle();
     }
     self->left = true;
     fv_work_done();
@@ -153,12 +231,26 @@ static void *work_loop(void *worker)
     return NULL;
 }
 
-/* Signals are the application's threads' business. */
+static int in_host_calls(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < pool.count; i++)
+        count += pool.workers[i].in_host;
+    return count;
+}
+
+/* As many as there are cores, and those that functions of the application hold up. Signals are the
+ * application's threads' business. */
 static void start_workers(void)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int wanted = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (int)cores;
+    int wanted = cores < 1 ? 1 : cores > MAX_RUNNING ? MAX_RUNNING : (int)cores;
     sigset_t all, before;
+
+    wanted += in_host_calls();
+    if (wanted > MAX_WORKERS)
+        wanted = MAX_WORKERS;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -199,7 +291,32 @@ bool fv_workers_running(void)
     return pool.running > 0;
 }
 
+/* True if a worker may be reading or writing memory. */
+static bool at_memory(void)
+{
+    return pool.running > in_host_calls();
+}
+
+void fv_workers_rest(void)
+{
+    pool.resting++;
+    while (at_memory())
+        fv_wait();
+    pool.resting--;
+    fv_work_added();
+}
+
 /* ---- waiting for it ---- */
+
+/* Memory pools give back what they need not keep. */
+static CUresult end_wait(struct fv_context *context, unsigned long long id)
+{
+    fv_print_flush();
+    if (!fv_context_lives(context, id))
+        return CUDA_SUCCESS;
+    fv_pools_trim(context->device);
+    return context->sticky;
+}
 
 bool fv_stream_idle(const struct fv_stream *stream)
 {
@@ -215,7 +332,7 @@ CUresult fv_stream_wait(struct fv_stream *stream)
 
     while (fv_valid(FV_STREAM, stream) && stream->id == id && stream->done < target)
         fv_wait();
-    return fv_context_lives(context, context_id) ? context->sticky : CUDA_SUCCESS;
+    return end_wait(context, context_id);
 }
 
 static bool has_work_until(const struct fv_context *context, uint64_t target)
@@ -226,6 +343,11 @@ static bool has_work_until(const struct fv_context *context, uint64_t target)
     return false;
 }
 
+bool fv_context_done_before(const struct fv_context *context, uint64_t sequence)
+{
+    return !has_work_until(context, sequence - 1);
+}
+
 CUresult fv_context_wait(struct fv_context *context)
 {
     unsigned long long id = context->id;
@@ -233,7 +355,7 @@ CUresult fv_context_wait(struct fv_context *context)
 
     while (fv_valid(FV_CONTEXT, context) && context->id == id && has_work_until(context, target))
         fv_wait();
-    return fv_context_lives(context, id) ? context->sticky : CUDA_SUCCESS;
+    return end_wait(context, id);
 }
 
 /* ---- functions of the application ---- */
@@ -242,6 +364,8 @@ static void set_in_host(bool in_host)
 {
     fv_lock();
     self->in_host = in_host;
+    if (in_host && !pool.idle && !pool.stopping)
+        start_workers();
     fv_work_done();
     fv_unlock();
 }
@@ -253,12 +377,32 @@ void fv_call_host(CUhostFn function, void *data)
     set_in_host(false);
 }
 
+bool fv_call_host_later(CUhostFn function, void *data)
+{
+    struct chore *chore = malloc(sizeof *chore);
+
+    if (!chore)
+        return false;
+    *chore = (struct chore){function, data, NULL};
+    *chores.last = chore;
+    chores.last = &chore->next;
+    if (!pool.count)
+        start_workers();
+    fv_work_added();
+    return true;
+}
+
 bool fv_in_host_call(void)
 {
     return self && self->in_host;
 }
 
 /* ---- the end ---- */
+
+bool fv_workers_stopping(void)
+{
+    return pool.stopping;
+}
 
 /* A worker inside the application's function is left alone: it may be the one that exits. */
 void fv_workers_stop(void)

@@ -68,7 +68,49 @@ uint64_t ptx_insert_bits(uint64_t bits, uint64_t into, unsigned start, unsigned 
                          unsigned width);
 uint32_t ptx_lop3(uint32_t a, uint32_t b, uint32_t c, unsigned table);
 uint32_t ptx_permute(uint32_t a, uint32_t b, uint32_t selector);
+/* prmt's modes other than the general one, as selectors for ptx_permute(). */
+enum ptx_permutation { PTX_F4E, PTX_B4E, PTX_RC8, PTX_ECL, PTX_ECR, PTX_RC16 };
+uint32_t ptx_selector(enum ptx_permutation mode, uint32_t control);
 uint32_t ptx_dot4(uint32_t a, bool a_signed, uint32_t b, bool b_signed, uint32_t c);
+/* The halves of a by the lower two bytes of b. */
+uint32_t ptx_dot2(uint32_t a, bool a_signed, uint32_t b, bool b_signed, uint32_t c);
+uint32_t ptx_bit_mask(uint32_t start, uint32_t width, bool clamp);
+uint32_t ptx_extend_from(uint32_t a, uint32_t width, bool clamp, bool sign);
+uint32_t ptx_find_nth_set(uint32_t mask, uint32_t base, int32_t offset);
+
+static inline int32_t ptx_relu(int32_t x)
+{
+    return x > 0 ? x : 0;
+}
+
+/* One lane of the 16-bit pairs; all answer its 16 bits. */
+typedef int16_t ptx_lane_s16;
+typedef uint16_t ptx_lane_u16;
+#define PTX_LANE(t)                                                                                \
+    static inline uint16_t ptx_add_##t(ptx_lane_##t a, ptx_lane_##t b)                             \
+    {                                                                                              \
+        return (uint16_t)(a + b);                                                                  \
+    }                                                                                              \
+    static inline uint16_t ptx_min_##t(ptx_lane_##t a, ptx_lane_##t b)                             \
+    {                                                                                              \
+        return (uint16_t)(a < b ? a : b);                                                          \
+    }                                                                                              \
+    static inline uint16_t ptx_max_##t(ptx_lane_##t a, ptx_lane_##t b)                             \
+    {                                                                                              \
+        return (uint16_t)(a > b ? a : b);                                                          \
+    }
+PTX_LANE(s16)
+PTX_LANE(u16)
+
+static inline uint16_t ptx_min_relu_s16(int16_t a, int16_t b)
+{
+    return (uint16_t)ptx_relu(a < b ? a : b);
+}
+
+static inline uint16_t ptx_max_relu_s16(int16_t a, int16_t b)
+{
+    return (uint16_t)ptx_relu(a > b ? a : b);
+}
 
 /* The NaN every f32 operation that yields one yields. */
 static inline float ptx_nan(void)
@@ -108,17 +150,37 @@ static inline double ptx_nan_f64(double x)
 PTX_MIN_MAX(f32, float)
 PTX_MIN_MAX(f64, double)
 
+/* x with the sign of the product of a and b. */
+static inline float ptx_xorsign(float a, float b, float x)
+{
+    return isnan(x) ? x : copysignf(x, signbit(a) == signbit(b) ? 1.0f : -1.0f);
+}
+
 /* A subnormal becomes a zero of its sign (.ftz). */
 static inline float ptx_flush(float x)
 {
     return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
 }
 
-/* Bits of a double whose lower 32 are cleared. */
+static inline double ptx_flush_f64(double x)
+{
+    return fabs(x) < 0x1p-1022 ? copysign(0, x) : x;
+}
+
+/* A very large divisor gives 0, of an infinity NaN. */
+static inline float ptx_div_approx(float a, float b)
+{
+    if (isfinite(b) && fabsf(b) > 0x1p126f)
+        return isfinite(a) ? copysignf(0, signbit(a) == signbit(b) ? 1.0f : -1.0f) : ptx_nan();
+    return ptx_nan_f32(a / b);
+}
+
+/* Bits of a double, subnormals flushed, whose lower 32 are cleared. */
 static inline uint64_t ptx_top_half(double x)
 {
     uint64_t bits;
 
+    x = ptx_flush_f64(x);
     memcpy(&bits, &x, sizeof(bits));
     return bits & ~UINT64_C(0xffffffff);
 }

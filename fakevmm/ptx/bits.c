@@ -62,6 +62,26 @@ uint32_t ptx_permute(uint32_t a, uint32_t b, uint32_t selector)
     return out;
 }
 
+uint32_t ptx_selector(enum ptx_permutation mode, uint32_t control)
+{
+    unsigned n = control & 3;
+    uint32_t out = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned byte = 0;
+        switch (mode) {
+        case PTX_F4E: byte = n + i; break;
+        case PTX_B4E: byte = (n - i) & 7; break;
+        case PTX_RC8: byte = n; break;
+        case PTX_ECL: byte = i > n ? i : n; break;
+        case PTX_ECR: byte = i < n ? i : n; break;
+        case PTX_RC16: byte = 2 * (n & 1) + (i & 1); break;
+        }
+        out |= byte << 4 * i;
+    }
+    return out;
+}
+
 uint32_t ptx_dot4(uint32_t a, bool a_signed, uint32_t b, bool b_signed, uint32_t c)
 {
     for (unsigned i = 0; i < 32; i += 8) {
@@ -70,6 +90,56 @@ uint32_t ptx_dot4(uint32_t a, bool a_signed, uint32_t b, bool b_signed, uint32_t
         c += (uint32_t)(x * y);
     }
     return c;
+}
+
+uint32_t ptx_dot2(uint32_t a, bool a_signed, uint32_t b, bool b_signed, uint32_t c)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        int64_t x = a_signed ? (int16_t)(a >> 16 * i) : (uint16_t)(a >> 16 * i);
+        int64_t y = b_signed ? (int8_t)(b >> 8 * i) : (uint8_t)(b >> 8 * i);
+        c += (uint32_t)(x * y);
+    }
+    return c;
+}
+
+/* Ones above bit n; none when there is no such bit. */
+static uint32_t ones_from(uint64_t n)
+{
+    return n < 32 ? UINT32_MAX << n : 0;
+}
+
+uint32_t ptx_bit_mask(uint32_t start, uint32_t width, bool clamp)
+{
+    if (!clamp) {
+        start &= 31;
+        width &= 31;
+    }
+    return ones_from(start) & ~ones_from((uint64_t)start + width);
+}
+
+uint32_t ptx_extend_from(uint32_t a, uint32_t width, bool clamp, bool sign)
+{
+    uint32_t above;
+
+    if (!clamp)
+        width &= 31;
+    above = ones_from(width);
+    if (sign && width && width < 32 && a >> (width - 1) & 1)
+        return a | above;
+    return a & ~above;
+}
+
+uint32_t ptx_find_nth_set(uint32_t mask, uint32_t base, int32_t offset)
+{
+    uint32_t left = offset < 0 ? 0u - (uint32_t)offset : (uint32_t)offset;
+
+    if (!offset)
+        return base < 32 && (mask >> base & 1) ? base : UINT32_MAX;
+    for (uint32_t at = base; at < 32; at += offset < 0 ? UINT32_MAX : 1) {
+        if ((mask >> at & 1) && --left == 0)
+            return at;
+    }
+    return UINT32_MAX;
 }
 
 uint64_t ptx_clock(void)

@@ -93,7 +93,7 @@ static void read_directive(struct ptx_builder *builder)
         ptx_read_variables(builder, PTX_CONST, false);
     else if (ptx_at_dot(lexer, "loc"))
         ptx_skip_line(lexer);
-    else if (ptx_at_dot(lexer, "pragma") || ptx_at_dot(lexer, "callprototype"))
+    else if (ptx_at_dot(lexer, "pragma"))
         ptx_skip_past(lexer, ';');
     else
         ptx_error(lexer, "unknown directive .%.*s", (int)lexer->token.text.length,
@@ -223,6 +223,8 @@ static void read_statement(struct ptx_builder *builder)
         read_instruction(builder, word, guarded, guard, around);
     else if (ptx_accept_dot(lexer, "branchtargets"))
         read_targets(builder, word);
+    else if (ptx_at_dot(lexer, "callprototype") || ptx_at_dot(lexer, "calltargets"))
+        ptx_skip_past(lexer, ';');
     else
         ptx_add_label(builder, word);
 }

@@ -17,13 +17,10 @@
 
 /* X(name, bytes, kind) kind: b bits, u unsigned, s signed, f float, p predicate */
 #define PTX_TYPES(X)                                                                               \
-    X(b8, 1, 'b')                                                                                  \
-    X(u8, 1, 'u')                                                                                  \
-    X(s8, 1, 's')                                                                                  \
-    X(b16, 2, 'b')                                                                                 \
-    X(u16, 2, 'u') X(s16, 2, 's') X(f16, 2, 'f') X(bf16, 2, 'f') X(b32, 4, 'b') X(u32, 4, 'u')     \
-        X(s32, 4, 's') X(f32, 4, 'f') X(f16x2, 4, 'v') X(bf16x2, 4, 'v') X(b64, 8, 'b')            \
-            X(u64, 8, 'u') X(s64, 8, 's') X(f64, 8, 'f') X(pred, 4, 'p')
+    X(b8, 1, 'b') X(u8, 1, 'u') X(s8, 1, 's') X(b16, 2, 'b') X(u16, 2, 'u') X(s16, 2, 's')         \
+    X(f16, 2, 'f') X(bf16, 2, 'f') X(b32, 4, 'b') X(u32, 4, 'u') X(s32, 4, 's') X(f32, 4, 'f')     \
+    X(f16x2, 4, 'v') X(bf16x2, 4, 'v') X(u16x2, 4, 'v') X(s16x2, 4, 'v') X(f32x2, 8, 'v')          \
+    X(b64, 8, 'b') X(u64, 8, 'u') X(s64, 8, 's') X(f64, 8, 'f') X(pred, 4, 'p')
 
 enum ptx_type {
     PTX_NO_TYPE,
@@ -55,14 +52,26 @@ struct ptx_insn {
 /* Slot 0 is the carry flag of add.cc and its kind in every frame. */
 enum { PTX_CARRY_SLOT, PTX_FIRST_SLOT };
 
-/* A copy between the local memories of caller and callee. */
-struct ptx_move {
-    uint32_t from, to, size;
+/* Functions that the driver defines; X(name, arguments, results) */
+#define PTX_BUILTINS(X)                                                                            \
+    X(vprintf, 2, 1)                                                                               \
+    X(__assertfail, 5, 0)                                                                          \
+    X(cudaGraphSetConditional, 2, 0)                                                               \
+    X(malloc, 1, 1)                                                                                \
+    X(free, 1, 0)
+
+enum ptx_builtin {
+    PTX_NO_BUILTIN,
+#define X(name, arguments, results) PTX_BUILTIN_##name,
+    PTX_BUILTINS(X)
+#undef X
 };
 
+/* A call: where its arguments and results are in the caller's local memory. */
 struct ptx_call {
-    struct ptx_function *callee;
-    struct ptx_move *arguments, *results;
+    struct ptx_function *callee; /* NULL: the one whose address is in the instruction's slot a */
+    enum ptx_builtin builtin;    /* instead of a callee that is defined nowhere */
+    struct ptx_param *arguments, *results;
     unsigned argument_count, result_count;
     unsigned note; /* for a callee that is defined nowhere */
 };
@@ -81,6 +90,7 @@ struct ptx_code {
     unsigned sites;     /* even ones for loads, odd ones for stores */
     uint32_t local_bytes;
     bool together; /* some instruction waits for, or may wait for, another thread */
+    bool indirect; /* some call is of an address */
 };
 
 /* A kernel or a device function. Parameters of a kernel are offsets in the launch's bytes, those of
@@ -88,7 +98,9 @@ struct ptx_code {
 struct ptx_function {
     struct ptx_module *module;
     const char *name;
+    unsigned index; /* in the module */
     bool entry, defined;
+    bool addressed; /* its address is taken */
     struct ptx_param *params, *results;
     unsigned param_count, result_count;
     struct ptx_code code;
@@ -97,6 +109,7 @@ struct ptx_function {
     unsigned depth_slots;     /* slots and local bytes of the deepest chain of calls */
     uint32_t depth_local;
     bool together;  /* code.together of it or of anything it calls */
+    bool prints;    /* it or anything it calls prints */
     unsigned visit; /* while call chains are measured */
 };
 
@@ -113,8 +126,8 @@ struct ptx_module {
 
 enum {
     PTX_WARP = 32,
-    PTX_STACK_SLOTS = 16 * 1024, /* of a thread whose calls recurse */
-    PTX_STACK_BYTES = 16 * 1024
+    PTX_STACK_SLOTS = 32 * 1024, /* of a thread whose calls recurse */
+    PTX_STACK_BYTES = 64 * 1024
 };
 
 /* Generic addresses of shared and local memory and of kernel parameters: no device address lies
@@ -123,5 +136,14 @@ enum {
 #define PTX_SHARED_WINDOW (UINT64_C(1) << PTX_WINDOW_SHIFT)
 #define PTX_LOCAL_WINDOW  (UINT64_C(2) << PTX_WINDOW_SHIFT)
 #define PTX_PARAM_WINDOW  (UINT64_C(3) << PTX_WINDOW_SHIFT)
+/* Addresses of functions, and of what a cooperative launch keeps for its blocks to meet. */
+#define PTX_CODE_WINDOW (UINT64_C(4) << PTX_WINDOW_SHIFT)
+#define PTX_GRID_WINDOW (UINT64_C(5) << PTX_WINDOW_SHIFT)
+enum { PTX_CODE_STEP = 16, PTX_GRID_BYTES = 64 };
+
+static inline uint64_t ptx_code_address(const struct ptx_function *function)
+{
+    return PTX_CODE_WINDOW + (uint64_t)PTX_CODE_STEP * (function->index + 1);
+}
 
 #endif

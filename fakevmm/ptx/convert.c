@@ -1,6 +1,6 @@
 /* convert.c: the cvt instruction and rounding modes (PTX ISA, "cvt"). */
-#include "arith.h"
 #include "convert.h"
+#include "arith.h"
 
 #include <fenv.h>
 
@@ -37,60 +37,6 @@ static double round_whole(double x, enum ptx_rounding rounding)
     case PTX_RPI: return ceil(x);
     default: return x;
     }
-}
-
-/* ---- 16-bit floats: sign, exponent, `fraction` bits ---- */
-
-static double half_to_double(uint16_t bits, int fraction)
-{
-    int exponent = (bits & 0x7fff) >> fraction;
-    int bias = (1 << (14 - fraction)) - 1;
-    int mantissa = bits & ((1 << fraction) - 1);
-    double magnitude;
-
-    if (exponent == (1 << (15 - fraction)) - 1)
-        magnitude = mantissa ? NAN : INFINITY;
-    else if (exponent == 0)
-        magnitude = ldexp(mantissa, 1 - bias - fraction);
-    else
-        magnitude = ldexp(mantissa + (1 << fraction), exponent - bias - fraction);
-    return bits & 0x8000 ? -magnitude : magnitude;
-}
-
-/* What a magnitude beyond the largest finite one rounds to: its encoding. */
-static uint16_t half_overflow(bool negative, int fraction, enum ptx_rounding rounding)
-{
-    uint16_t infinity = (uint16_t)(((1 << (15 - fraction)) - 1) << fraction);
-    bool down =
-        rounding == PTX_RZ || (rounding == PTX_RM && !negative) || (rounding == PTX_RP && negative);
-
-    return (uint16_t)((down ? infinity - 1 : infinity) | (negative ? 0x8000 : 0));
-}
-
-static uint16_t double_to_half(double x, int fraction, enum ptx_rounding rounding)
-{
-    int bias = (1 << (14 - fraction)) - 1;
-    uint16_t sign = signbit(x) ? 0x8000 : 0;
-    int exponent;
-    double units;
-
-    if (isnan(x))
-        return 0x7fff;
-    if (isinf(x))
-        return half_overflow(sign, fraction, PTX_RN);
-    if (x == 0)
-        return sign;
-    exponent = ilogb(x) < 1 - bias ? 1 - bias : ilogb(x);
-    units = fabs(round_whole(ldexp(x, fraction - exponent), rounding ? rounding : PTX_RN));
-    if (units >= 2 << fraction) {
-        units /= 2;
-        exponent++;
-    }
-    if (exponent > bias)
-        return half_overflow(sign, fraction, rounding ? rounding : PTX_RN);
-    if (units < 1 << fraction)
-        return sign | (uint16_t)units;
-    return sign | (uint16_t)(((exponent + bias) << fraction) + (int)units - (1 << fraction));
 }
 
 /* ---- whole numbers ---- */
@@ -152,74 +98,174 @@ static void float_to_integer(union ptx_slot *to, double x, enum ptx_type from, e
 
 /* ---- floats ---- */
 
+static enum ptx_narrow format_of(enum ptx_type type)
+{
+    return type == PTX_f16 ? PTX_NARROW_f16 : type == PTX_bf16 ? PTX_NARROW_bf16 : PTX_NARROW_NONE;
+}
+
 static double get_float(const union ptx_slot *from, enum ptx_type type, bool flush)
 {
     switch (type) {
-    case PTX_f16: return half_to_double(from->u16, 10);
-    case PTX_bf16: return half_to_double(from->u16, 7);
+    case PTX_f16: return ptx_widen(from->u16, PTX_NARROW_f16);
+    case PTX_bf16: return ptx_widen(from->u16, PTX_NARROW_bf16);
     case PTX_f32: return flush ? ptx_flush(from->f32) : from->f32;
     default: return from->f64;
     }
 }
 
-static void put_float(union ptx_slot *to, enum ptx_type type, double x, enum ptx_rounding rounding,
-                      bool flush)
+static bool is_directed(enum ptx_rounding rounding)
 {
-    bool directed = rounding >= PTX_RZ && rounding <= PTX_RP;
+    return rounding >= PTX_RZ && rounding <= PTX_RP;
+}
 
-    switch (type) {
-    case PTX_f16: to->u64 = double_to_half(x, 10, directed ? rounding : PTX_RN); return;
-    case PTX_bf16: to->u64 = double_to_half(x, 7, directed ? rounding : PTX_RN); return;
-    case PTX_f32:
-        ptx_round(directed ? rounding : PTX_RN);
-        to->f32 = ptx_nan_f32((float)x);
-        ptx_round(PTX_RN);
-        if (flush)
+static float to_single(double x, enum ptx_rounding rounding)
+{
+    volatile float rounded;
+
+    if (!is_directed(rounding))
+        return ptx_nan_f32((float)x);
+    ptx_round(rounding);
+    rounded = (float)x;
+    ptx_round(PTX_RN);
+    return ptx_nan_f32(rounded);
+}
+
+static void put_float(union ptx_slot *to, enum ptx_type type, double x, enum ptx_rounding rounding,
+                      unsigned flags)
+{
+    if (format_of(type)) {
+        to->u64 = ptx_narrow(x, format_of(type), is_directed(rounding) ? rounding : PTX_RN,
+                             flags & PTX_CONVERT_FINITE);
+    } else if (type == PTX_f32) {
+        to->f32 = to_single(x, rounding);
+        if (flags & PTX_CONVERT_FTZ)
             to->f32 = ptx_flush(to->f32);
-        return;
-    default: to->f64 = x;
+    } else {
+        to->f64 = x;
     }
+}
+
+/* A double on the same side of all ties of narrow formats as the number. */
+static double sticky_double(__int128 value)
+{
+    uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
+    double x;
+
+    if (magnitude >> 53 && (magnitude & 0x7ff))
+        magnitude = (magnitude & ~UINT64_C(0x7ff)) | 0x800;
+    x = (double)magnitude;
+    return value < 0 ? -x : x;
 }
 
 /* From a whole number straight to the target's precision, so that it is rounded once. */
 static void integer_to_float(union ptx_slot *to, __int128 value, enum ptx_type type,
-                             enum ptx_rounding rounding)
+                             enum ptx_rounding rounding, unsigned flags)
 {
-    bool beyond = value > INT64_MAX;
-    double wide;
+    bool beyond = value > INT64_MAX, directed = is_directed(rounding);
 
-    ptx_round(rounding >= PTX_RN && rounding <= PTX_RP ? rounding : PTX_RN);
+    if (format_of(type)) {
+        put_float(to, type, sticky_double(value), rounding, flags);
+        return;
+    }
+    if (directed)
+        ptx_round(rounding);
     if (type == PTX_f32)
         to->f32 = beyond ? (float)(uint64_t)value : (float)(int64_t)value;
-    wide = beyond ? (double)(uint64_t)value : (double)(int64_t)value;
-    ptx_round(PTX_RN);
-    if (type != PTX_f32)
-        put_float(to, type, wide, rounding, false);
+    else
+        to->f64 = beyond ? (double)(uint64_t)value : (double)(int64_t)value;
+    if (directed)
+        ptx_round(PTX_RN);
+}
+
+static double limit(double x, unsigned flags)
+{
+    if (flags & PTX_CONVERT_SAT)
+        return x > 0 ? (x < 1 ? x : 1) : 0;
+    return (flags & PTX_CONVERT_RELU) && x <= 0 ? 0 : x;
 }
 
 void ptx_convert(union ptx_slot *to, const union ptx_slot *from, uint32_t conversion)
 {
     enum ptx_type target = conversion & 0xff, source = conversion >> 8 & 0xff;
     enum ptx_rounding rounding = conversion >> 16 & 0xff;
-    bool saturate = conversion >> 24 & 1, flush = conversion >> 25 & 1;
+    unsigned flags = conversion >> 24;
     double x;
 
     if (types[source].kind != 'f') {
         __int128 value = get_integer(from, source);
         if (types[target].kind != 'f')
-            integer_to_integer(to, value, target, saturate);
+            integer_to_integer(to, value, target, flags & PTX_CONVERT_SAT);
         else
-            integer_to_float(to, value, target, rounding);
+            integer_to_float(to, value, target, rounding, flags);
         return;
     }
-    x = get_float(from, source, flush);
+    x = get_float(from, source, flags & PTX_CONVERT_FTZ);
     if (types[target].kind != 'f') {
         float_to_integer(to, x, source, target, rounding);
         return;
     }
     if (rounding >= PTX_RNI)
         x = round_whole(x, rounding);
-    if (saturate)
-        x = x > 0 ? (x < 1 ? x : 1) : 0;
-    put_float(to, target, x, rounding, flush);
+    put_float(to, target, limit(x, flags), rounding, flags);
+}
+
+int32_t ptx_truncate_s32(float x)
+{
+    if (x >= 0x1p31f)
+        return INT32_MAX;
+    if (x < -0x1p31f)
+        return INT32_MIN;
+    return x == x ? (int32_t)x : 0;
+}
+
+/* ---- pairs ---- */
+
+/* Bits from one lane of a pair to the next; those of 6 bits have 8 each. */
+static unsigned lane_bits(enum ptx_narrow format)
+{
+    switch (format) {
+    case PTX_NARROW_f16:
+    case PTX_NARROW_bf16: return 16;
+    case PTX_NARROW_e2m1: return 4;
+    default: return 8;
+    }
+}
+
+static uint32_t to_lane(double x, uint32_t conversion)
+{
+    unsigned flags = conversion >> 24;
+    enum ptx_rounding rounding = conversion >> 16 & 0xff;
+
+    return ptx_narrow(limit(x, flags), conversion & 0xff, rounding, flags & PTX_CONVERT_FINITE);
+}
+
+uint32_t ptx_convert_pair(union ptx_slot a, union ptx_slot b, uint32_t conversion)
+{
+    enum ptx_narrow to = conversion & 0xff, from = conversion >> 8 & 0xff;
+    bool flush = conversion >> 24 & PTX_CONVERT_FTZ;
+    double high, low;
+
+    if (from) {
+        high = ptx_widen(a.u32 >> lane_bits(from), from);
+        low = ptx_widen(a.u32, from);
+    } else {
+        high = get_float(&a, PTX_f32, flush);
+        low = get_float(&b, PTX_f32, flush);
+    }
+    return to_lane(high, conversion) << lane_bits(to) | to_lane(low, conversion);
+}
+
+uint32_t ptx_convert_tf32(float x, uint32_t conversion)
+{
+    return to_lane(x, conversion | PTX_NARROW_tf32) << 13;
+}
+
+uint32_t ptx_convert_pack(int32_t a, int32_t b, uint32_t c, unsigned bits, bool sign)
+{
+    int32_t most = (1 << (bits - sign)) - 1, least = sign ? -most - 1 : 0;
+    uint32_t mask = (1u << bits) - 1;
+    uint32_t high = (uint32_t)(a > most ? most : a < least ? least : a) & mask;
+    uint32_t low = (uint32_t)(b > most ? most : b < least ? least : b) & mask;
+
+    return (bits < 16 ? c << 2 * bits : 0) | high << bits | low;
 }

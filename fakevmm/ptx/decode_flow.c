@@ -53,61 +53,86 @@ bool ptx_decode_trap(struct ptx_builder *builder, const struct ptx_statement *st
 
 /* ---- calls ---- */
 
-/* One copy per operand of a list; false when one is no .param variable. */
-static bool make_moves(struct ptx_builder *builder, const struct ptx_operand *list,
-                       const struct ptx_param *params, unsigned count, bool to_callee,
-                       struct ptx_move **out)
+/* Where the operands of a list are in local memory; false when one is no .param variable. */
+static bool find_places(struct ptx_builder *builder, const struct ptx_operand *list,
+                        struct ptx_param **out, unsigned *count)
 {
-    struct ptx_move *moves = ptx_take(&builder->module->arena, count * sizeof(*moves));
+    struct ptx_param *places;
 
-    if (!moves || (list ? list->count : 0) != count)
+    *count = list ? list->count : 0;
+    *out = places = ptx_take(&builder->module->arena, *count * sizeof(*places));
+    if (!places)
         return false;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < *count; i++) {
         uint16_t slot;
         const struct ptx_name *name = ptx_find_name(builder, list->items[i].text, &slot);
 
-        if (!name || name->kind != PTX_NAME_LOCAL || name->size < params[i].size)
+        if (!name || name->kind != PTX_NAME_LOCAL)
             return false;
-        moves[i].from = to_callee ? name->value : params[i].offset;
-        moves[i].to = to_callee ? params[i].offset : name->value;
-        moves[i].size = params[i].size;
+        places[i] = (struct ptx_param){name->value, name->size};
     }
-    *out = moves;
     return true;
 }
 
-/* call [(results),] name [, (arguments)] */
+static bool fit(const struct ptx_param *places, unsigned count, const struct ptx_param *params,
+                unsigned param_count)
+{
+    if (count != param_count)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        if (places[i].size < params[i].size)
+            return false;
+    }
+    return true;
+}
+
+static bool fits(const struct ptx_call *call)
+{
+    const struct ptx_function *callee = call->callee;
+
+    return !callee->entry &&
+           fit(call->arguments, call->argument_count, callee->params, callee->param_count) &&
+           fit(call->results, call->result_count, callee->results, callee->result_count);
+}
+
+static void emit_call(struct ptx_builder *builder, const struct ptx_call *call, uint16_t address)
+{
+    struct ptx_code *code = &builder->function->code;
+    struct ptx_call *calls = ptx_grow(&builder->module->arena, code->calls, code->call_count,
+                                      &builder->call_room, sizeof(*calls));
+
+    if (!calls) {
+        ptx_error(builder->lexer, "out of memory");
+        return;
+    }
+    code->calls = calls;
+    calls[code->call_count] = *call;
+    code->indirect |= !call->callee;
+    ptx_emit(builder, PTX_OP_call, 0, address, 0, 0)->imm = (int32_t)code->call_count++;
+}
+
+/* call [(results),] name [, (arguments)], or a register with an address in place of the name and
+ * behind the arguments a prototype or a list of targets, of which the call itself says enough. */
 bool ptx_decode_call(struct ptx_builder *builder, const struct ptx_statement *statement)
 {
     const struct ptx_operand *operands = statement->operands;
     unsigned name = statement->count && operands[0].form == PTX_LIST ? 1 : 0;
-    const struct ptx_operand *arguments = statement->count > name + 1 ? &operands[name + 1] : NULL;
-    struct ptx_code *code = &builder->function->code;
-    struct ptx_call call = {0}, *calls;
+    bool given = statement->count > name + 1 && operands[name + 1].form == PTX_LIST;
+    struct ptx_call call = {0};
+    uint16_t address = 0;
 
-    if (!is_name(statement, name) || (arguments && arguments->form != PTX_LIST) ||
-        statement->count > name + 2)
+    if (!is_name(statement, name) ||
+        !find_places(builder, given ? &operands[name + 1] : NULL, &call.arguments,
+                     &call.argument_count) ||
+        !find_places(builder, name ? &operands[0] : NULL, &call.results, &call.result_count))
         return false;
     call.callee = ptx_find_function(builder->module, operands[name].items[0].text);
-    if (!call.callee || call.callee->entry)
+    if (call.callee && (statement->count > name + 1u + given || !fits(&call)))
         return false;
-    call.argument_count = call.callee->param_count;
-    call.result_count = call.callee->result_count;
-    if (!make_moves(builder, arguments, call.callee->params, call.argument_count, true,
-                    &call.arguments) ||
-        !make_moves(builder, name ? &operands[0] : NULL, call.callee->results, call.result_count,
-                    false, &call.results))
-        return false;
+    if (!call.callee)
+        address = ptx_source(builder, &operands[name].items[0], PTX_b64);
     call.note = ptx_note(builder, operands[name].items[0].text);
-    calls = ptx_grow(&builder->module->arena, code->calls, code->call_count, &builder->call_room,
-                     sizeof(*calls));
-    if (!calls) {
-        ptx_error(builder->lexer, "out of memory");
-        return true;
-    }
-    code->calls = calls;
-    calls[code->call_count] = call;
-    ptx_emit(builder, PTX_OP_call, 0, 0, 0, 0)->imm = (int32_t)code->call_count++;
+    emit_call(builder, &call, address);
     return true;
 }
 
@@ -142,13 +167,22 @@ static bool reduce_barrier(struct ptx_builder *builder, const struct ptx_stateme
     return true;
 }
 
+static bool cluster_barrier(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    bool wait = ptx_has_modifier(statement, "wait");
+
+    builder->function->code.together = true;
+    ptx_emit(builder, wait ? PTX_OP_cluster_wait : PTX_OP_cluster_arrive, 0, 0, 0, 0);
+    return true;
+}
+
 bool ptx_decode_bar(struct ptx_builder *builder, const struct ptx_statement *statement)
 {
     bool arrive = ptx_has_modifier(statement, "arrive");
     uint16_t a, b = 0;
 
     if (ptx_has_modifier(statement, "cluster"))
-        return false;
+        return cluster_barrier(builder, statement);
     if (ptx_has_modifier(statement, "warp")) {
         emit_warp(builder, PTX_OP_warp_sync, 0, 0, 0, 0, 0,
                   ptx_source_at(builder, statement, 0, PTX_b32));
@@ -266,13 +300,34 @@ bool ptx_decode_redux(struct ptx_builder *builder, const struct ptx_statement *s
     return true;
 }
 
-/* Threads run one by one here, so each is its own converged group. */
+/* The lane with the lowest number is elected. */
+bool ptx_decode_elect(struct ptx_builder *builder, const struct ptx_statement *statement)
+{
+    const struct ptx_operand *to = &statement->operands[0];
+    uint16_t mask, leader, lane;
+
+    if (!ptx_want(builder, statement, 2))
+        return true;
+    if (to->form != PTX_PAIR)
+        return false;
+    mask = ptx_source_at(builder, statement, 1, PTX_b32);
+    leader = ptx_new_slots(builder, 1);
+    lane = ptx_fill_slot(builder, PTX_FILL_LANEID, 0, 0);
+    emit_warp(builder, PTX_OP_warp_sync, 0, 0, 0, 0, 0, mask);
+    ptx_emit(builder, PTX_OP_brev_b32, leader, mask, 0, 0);
+    ptx_emit(builder, PTX_OP_clz_b32, leader, leader, 0, 0);
+    ptx_emit(builder, PTX_OP_copy, ptx_destination(builder, &to->items[0]), leader, 0, 0);
+    ptx_emit(builder, PTX_OP_setp_eq_b32, ptx_destination(builder, &to->items[1]), leader, lane, 0);
+    return true;
+}
+
+/* The threads that have come here together, as far as their turns have taken them. */
 bool ptx_decode_activemask(struct ptx_builder *builder, const struct ptx_statement *statement)
 {
     if (!ptx_want(builder, statement, 1))
         return true;
-    ptx_emit(builder, PTX_OP_copy, ptx_destination_at(builder, statement, 0),
-             ptx_fill_slot(builder, PTX_FILL_MASK_EQ, 0, 0), 0, 0);
+    emit_warp(builder, PTX_OP_active_mask, ptx_destination_at(builder, statement, 0), 0, 0, 0, 0,
+              0);
     return true;
 }
 
@@ -280,8 +335,6 @@ bool ptx_decode_activemask(struct ptx_builder *builder, const struct ptx_stateme
 
 bool ptx_decode_fence(struct ptx_builder *builder, const struct ptx_statement *statement)
 {
-    if (ptx_has_modifier(statement, "proxy") || ptx_has_modifier(statement, "mbarrier_init"))
-        return false;
     ptx_emit(builder, PTX_OP_fence, 0, 0, 0, 0);
     return true;
 }

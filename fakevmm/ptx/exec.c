@@ -2,7 +2,11 @@
  * from label to label until an instruction involves somebody else. */
 #include "arith.h"
 #include "convert.h"
+#include "half.h"
+#include "mbarrier.h"
 #include "memory.h"
+#include "run.h"
+#include "video.h"
 
 #define D(t) r[ip->d].t
 #define A(t) r[ip->a].t
@@ -21,7 +25,7 @@
     {                                                                                              \
         ip += ip->imm;                                                                             \
         if (--budget == 0)                                                                         \
-            STOP(PTX_STOP_PAUSE);                                                                  \
+            STOP(PTX_STOP_TURN);                                                                   \
         DISPATCH;                                                                                  \
     }
 
@@ -45,15 +49,19 @@
 
 /* ---- calls ---- */
 
-#define ENTER(number)                                                                              \
+#define ENTER(call)                                                                                \
     {                                                                                              \
         thread->ip = ip;                                                                           \
-        if (!ptx_enter(block, thread, &thread->function->code.calls[number]))                      \
+        if (!ptx_enter(block, thread, call))                                                       \
             STOP(PTX_STOP_FAULT);                                                                  \
         ip = thread->ip;                                                                           \
         r = thread->frame;                                                                         \
         DISPATCH;                                                                                  \
     }
+#define CALL(number) (&thread->function->code.calls[number])
+#define BUILTIN(call)                                                                              \
+    if (!ptx_call_builtin(block, thread, call))                                                    \
+    STOP(PTX_STOP_FAULT)
 #define LEAVE                                                                                      \
     {                                                                                              \
         if (!thread->depth)                                                                        \
@@ -63,7 +71,9 @@
         r = thread->frame;                                                                         \
     }
 
-enum ptx_stop ptx_step(struct ptx_block *block, struct ptx_thread *thread)
+/* The kernel's own races are not ours. */
+__attribute__((no_sanitize("thread"))) enum ptx_stop ptx_step(struct ptx_block *block,
+                                                              struct ptx_thread *thread)
 {
     static const void *const labels[] = {
 #define OP(name, operands, ...) &&do_##name,
@@ -72,7 +82,7 @@ enum ptx_stop ptx_step(struct ptx_block *block, struct ptx_thread *thread)
     };
     const struct ptx_insn *ip = thread->ip;
     union ptx_slot *r = thread->frame;
-    unsigned budget = PTX_PAUSE_EVERY;
+    unsigned budget = block->turn;
     enum ptx_stop stop;
 
     DISPATCH;

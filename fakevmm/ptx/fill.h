@@ -18,12 +18,30 @@ enum ptx_fill_kind {
     PTX_FILL_NWARPID,
     PTX_FILL_DYNAMIC_SHARED,
     PTX_FILL_TOTAL_SHARED,
-    PTX_FILL_ZERO, /* %smid, %gridid: one multiprocessor, one grid */
+    PTX_FILL_ZERO, /* %smid: one multiprocessor */
     PTX_FILL_ONE,  /* %nsmid */
+    PTX_FILL_GRIDID,
+    PTX_FILL_GRID_HIGH, /* the halves of the address where blocks of a cooperative launch meet */
+    PTX_FILL_GRID_LOW,
+    PTX_FILL_CLUSTER_NCTAID_X,
+    PTX_FILL_CLUSTER_NCTAID_Y,
+    PTX_FILL_CLUSTER_NCTAID_Z,
+    PTX_FILL_CLUSTER_NCTARANK,
+    PTX_FILL_NCLUSTERID_X,
+    PTX_FILL_NCLUSTERID_Y,
+    PTX_FILL_NCLUSTERID_Z,
+    PTX_FILL_IS_CLUSTER,
     /* once per block */
     PTX_FILL_CTAID_X,
     PTX_FILL_CTAID_Y,
     PTX_FILL_CTAID_Z,
+    PTX_FILL_CLUSTER_CTAID_X,
+    PTX_FILL_CLUSTER_CTAID_Y,
+    PTX_FILL_CLUSTER_CTAID_Z,
+    PTX_FILL_CLUSTER_CTARANK,
+    PTX_FILL_CLUSTERID_X,
+    PTX_FILL_CLUSTERID_Y,
+    PTX_FILL_CLUSTERID_Z,
     /* once per thread and call */
     PTX_FILL_TID_X,
     PTX_FILL_TID_Y,

@@ -1,5 +1,5 @@
 /* frame.c: frames of threads: at the start of the kernel, at calls and returns. */
-#include "exec.h"
+#include "run.h"
 
 #include <string.h>
 
@@ -29,6 +29,44 @@ static uint64_t thread_value(const struct ptx_thread *thread, const struct ptx_f
     }
 }
 
+/* Without clusters each block is one. */
+static unsigned cluster_size(const struct ptx_launch *launch, unsigned axis)
+{
+    return launch->cluster[axis] ? launch->cluster[axis] : 1;
+}
+
+static uint64_t cluster_value(const struct ptx_block *block, const struct ptx_fill *fill)
+{
+    const struct ptx_launch *launch = block->launch;
+    unsigned axis;
+
+    switch (fill->kind) {
+    case PTX_FILL_IS_CLUSTER: return launch->cluster[0] != 0;
+    case PTX_FILL_CLUSTER_NCTARANK: return block->run->unit;
+    case PTX_FILL_CLUSTER_CTARANK: return block->number % block->run->unit;
+    case PTX_FILL_CLUSTER_NCTAID_X:
+    case PTX_FILL_CLUSTER_NCTAID_Y:
+    case PTX_FILL_CLUSTER_NCTAID_Z:
+        return cluster_size(launch, fill->kind - PTX_FILL_CLUSTER_NCTAID_X);
+    case PTX_FILL_NCLUSTERID_X:
+    case PTX_FILL_NCLUSTERID_Y:
+    case PTX_FILL_NCLUSTERID_Z:
+        axis = fill->kind - PTX_FILL_NCLUSTERID_X;
+        return launch->grid[axis] / cluster_size(launch, axis);
+    case PTX_FILL_CLUSTER_CTAID_X:
+    case PTX_FILL_CLUSTER_CTAID_Y:
+    case PTX_FILL_CLUSTER_CTAID_Z:
+        axis = fill->kind - PTX_FILL_CLUSTER_CTAID_X;
+        return block->ctaid[axis] % cluster_size(launch, axis);
+    case PTX_FILL_CLUSTERID_X:
+    case PTX_FILL_CLUSTERID_Y:
+    case PTX_FILL_CLUSTERID_Z:
+        axis = fill->kind - PTX_FILL_CLUSTERID_X;
+        return block->ctaid[axis] / cluster_size(launch, axis);
+    default: return 0;
+    }
+}
+
 static uint64_t launch_value(const struct ptx_block *block, const struct ptx_fill *fill)
 {
     const struct ptx_launch *launch = block->launch;
@@ -46,10 +84,14 @@ static uint64_t launch_value(const struct ptx_block *block, const struct ptx_fil
     case PTX_FILL_DYNAMIC_SHARED: return launch->dynamic_shared;
     case PTX_FILL_TOTAL_SHARED: return block->shared_bytes;
     case PTX_FILL_ONE: return 1;
+    case PTX_FILL_GRIDID: return launch->id;
+    case PTX_FILL_GRID_HIGH: return launch->cooperative ? PTX_GRID_WINDOW >> 32 : 0;
+    case PTX_FILL_GRID_LOW: return launch->cooperative ? (uint32_t)PTX_GRID_WINDOW : 0;
     case PTX_FILL_CTAID_X: return block->ctaid[0];
     case PTX_FILL_CTAID_Y: return block->ctaid[1];
     case PTX_FILL_CTAID_Z: return block->ctaid[2];
-    default: return 0;
+    case PTX_FILL_ZERO: return 0;
+    default: return cluster_value(block, fill);
     }
 }
 
@@ -83,31 +125,63 @@ void ptx_start(struct ptx_block *block, struct ptx_thread *thread, unsigned inde
     ptx_fill(block, thread, code, thread->frame, code->thread_fills, code->fill_count);
 }
 
+/* ---- calls ---- */
+
+/* The function an address stands for, if the call fits it. */
+static struct ptx_function *find_callee(struct ptx_block *block, const struct ptx_thread *thread,
+                                        const struct ptx_call *call)
+{
+    const struct ptx_module *module = block->function->module;
+    uint64_t address = thread->frame[thread->ip->a].u64;
+    uint64_t index = (address - PTX_CODE_WINDOW) / PTX_CODE_STEP - 1;
+    struct ptx_function *callee = index < module->function_count ? module->functions[index] : NULL;
+
+    if (callee && callee->defined && ptx_code_address(callee) == address &&
+        callee->param_count == call->argument_count && callee->result_count == call->result_count)
+        return callee;
+    ptx_fault(block, PTX_BAD_CALL, "call", address, 0);
+    return NULL;
+}
+
+static bool has_room(const struct ptx_block *block, const struct ptx_thread *thread,
+                     const union ptx_slot *frame, uint32_t local, const struct ptx_code *callee)
+{
+    return thread->depth < PTX_DEPTH &&
+           (size_t)(frame - thread->frames) + callee->slots <= block->frame_slots &&
+           local + callee->local_bytes <= block->local_bytes;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 bool ptx_enter(struct ptx_block *block, struct ptx_thread *thread, const struct ptx_call *call)
 {
-    const struct ptx_code *caller = &thread->function->code, *callee = &call->callee->code;
+    const struct ptx_code *caller = &thread->function->code, *code;
+    struct ptx_function *callee = call->callee ? call->callee : find_callee(block, thread, call);
     union ptx_slot *frame = thread->frame + caller->slots;
     uint32_t local = thread->local + caller->local_bytes;
 
-    if (thread->depth == PTX_DEPTH ||
-        (size_t)(frame - thread->frames) + callee->slots > block->frame_slots ||
-        local + callee->local_bytes > block->local_bytes) {
-        ptx_fault(block, PTX_ILLEGAL_ADDRESS, "stack overflow in a call", local, 0);
+    if (!callee)
+        return false;
+    code = &callee->code;
+    if (!has_room(block, thread, frame, local, code)) {
+        ptx_fault(block, PTX_STACK_OVERFLOW, "call", local, 0);
         return false;
     }
     thread->returns[thread->depth++] =
         (struct ptx_return){thread->function, thread->ip, thread->frame, thread->local};
-    for (unsigned i = 0; i < call->argument_count; i++) {
-        const struct ptx_move *move = &call->arguments[i];
-        memcpy(thread->locals + local + move->to, thread->locals + thread->local + move->from,
-               move->size);
-    }
-    thread->function = call->callee;
-    thread->ip = callee->insns;
+    for (unsigned i = 0; i < call->argument_count; i++)
+        memcpy(thread->locals + local + callee->params[i].offset,
+               thread->locals + thread->local + call->arguments[i].offset,
+               least(callee->params[i].size, call->arguments[i].size));
+    thread->function = callee;
+    thread->ip = code->insns;
     thread->frame = frame;
     thread->local = local;
-    memcpy(frame, callee->frame, callee->slots * sizeof(*frame));
-    ptx_fill(block, thread, callee, frame, 0, callee->fill_count);
+    memcpy(frame, code->frame, code->slots * sizeof(*frame));
+    ptx_fill(block, thread, code, frame, 0, code->fill_count);
     return true;
 }
 
@@ -115,12 +189,12 @@ void ptx_leave(struct ptx_thread *thread)
 {
     const struct ptx_return *back = &thread->returns[--thread->depth];
     const struct ptx_call *call = &back->function->code.calls[back->ip->imm];
+    const struct ptx_param *results = thread->function->results;
 
-    for (unsigned i = 0; i < call->result_count; i++) {
-        const struct ptx_move *move = &call->results[i];
-        memcpy(thread->locals + back->local + move->to, thread->locals + thread->local + move->from,
-               move->size);
-    }
+    for (unsigned i = 0; i < call->result_count; i++)
+        memcpy(thread->locals + back->local + call->results[i].offset,
+               thread->locals + thread->local + results[i].offset,
+               least(results[i].size, call->results[i].size));
     thread->function = back->function;
     thread->ip = back->ip;
     thread->frame = back->frame;

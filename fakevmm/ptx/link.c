@@ -36,41 +36,97 @@ void ptx_finish_code(struct ptx_builder *builder)
     builder->function->defined = true;
 }
 
-/* Calls of functions that are defined nowhere fail when they are reached. */
-static void disarm_calls(struct ptx_code *code)
+static enum ptx_builtin find_builtin(const struct ptx_function *function)
 {
+    static const struct {
+        const char *name;
+        unsigned params, results;
+    } builtins[] = {[PTX_NO_BUILTIN] = {"", 0, 0},
+#define X(name, params, results) [PTX_BUILTIN_##name] = {#name, params, results},
+                    PTX_BUILTINS(X)
+#undef X
+    };
+
+    for (unsigned i = 1; i < sizeof(builtins) / sizeof(*builtins); i++) {
+        if (strcmp(function->name, builtins[i].name) == 0 &&
+            function->param_count == builtins[i].params &&
+            function->result_count == builtins[i].results)
+            return (enum ptx_builtin)i;
+    }
+    return PTX_NO_BUILTIN;
+}
+
+/* Calls of functions that are defined nowhere: the driver's, or they fail when reached. */
+static void resolve_calls(struct ptx_function *function)
+{
+    struct ptx_code *code = &function->code;
+
     for (unsigned i = 0; i < code->count; i++) {
         struct ptx_insn *insn = &code->insns[i];
-        if (insn->op == PTX_OP_call && !code->calls[insn->imm].callee->defined) {
+        struct ptx_call *call = insn->op == PTX_OP_call ? &code->calls[insn->imm] : NULL;
+
+        if (!call || !call->callee || call->callee->defined)
+            continue;
+        call->builtin = find_builtin(call->callee);
+        function->prints |= call->builtin == PTX_BUILTIN_vprintf;
+        if (call->builtin) {
+            insn->op = PTX_OP_call_builtin;
+        } else {
             insn->op = PTX_OP_unsupported;
-            insn->imm = (int32_t)code->calls[insn->imm].note;
+            insn->imm = (int32_t)call->note;
         }
     }
 }
 
 enum { NEW, OPEN, DONE };
 
-/* The deepest chain of calls from here. One that comes back to itself gets a fixed stack. */
+static void measure(struct ptx_function *function);
+
+/* What the caller of a function needs beyond its own: in *slots and *local the most so far. One
+ * that comes back to a function in the chain gets a fixed stack. */
+static void include(struct ptx_function *caller, struct ptx_function *callee, uint64_t *slots,
+                    uint64_t *local)
+{
+    bool recurses = callee->visit == OPEN;
+
+    if (!callee->defined)
+        return;
+    if (callee->visit == NEW)
+        measure(callee);
+    if (recurses || callee->depth_slots > *slots)
+        *slots = recurses ? PTX_STACK_SLOTS : callee->depth_slots;
+    if (recurses || callee->depth_local > *local)
+        *local = recurses ? PTX_STACK_BYTES : callee->depth_local;
+    caller->together |= callee->together || recurses;
+    caller->prints |= callee->prints;
+}
+
+static bool uses_shared(const struct ptx_code *code)
+{
+    for (unsigned i = 0; i < code->fill_count; i++) {
+        if (code->fills[i].kind == PTX_FILL_SHARED)
+            return true;
+    }
+    return false;
+}
+
+/* The deepest chain of calls from here. A call of an address may be of any function that has one.
+ */
 static void measure(struct ptx_function *function)
 {
+    struct ptx_module *module = function->module;
     struct ptx_code *code = &function->code;
     uint64_t slots = 0, local = 0;
 
     function->visit = OPEN;
-    function->together = code->together;
+    function->together = code->together || uses_shared(code);
     for (unsigned i = 0; i < code->call_count; i++) {
-        struct ptx_function *callee = code->calls[i].callee;
-        bool recurses = callee->visit == OPEN;
-
-        if (!callee->defined)
-            continue;
-        if (callee->visit == NEW)
-            measure(callee);
-        if (recurses || callee->depth_slots > slots)
-            slots = recurses ? PTX_STACK_SLOTS : callee->depth_slots;
-        if (recurses || callee->depth_local > local)
-            local = recurses ? PTX_STACK_BYTES : callee->depth_local;
-        function->together |= callee->together || recurses;
+        if (code->calls[i].callee)
+            include(function, code->calls[i].callee, &slots, &local);
+    }
+    for (unsigned i = 0; i < module->function_count && code->indirect; i++) {
+        if (module->functions[i]->addressed)
+            include(function, module->functions[i], &slots, &local);
     }
     function->depth_slots = (unsigned)(code->slots + slots);
     function->depth_local = (uint32_t)(code->local_bytes + local);
@@ -80,6 +136,8 @@ static void measure(struct ptx_function *function)
 /* Marks the shared variables that a function and its callees use. */
 static void mark_shared(struct ptx_function *function, unsigned round, unsigned char *used)
 {
+    const struct ptx_module *module = function->module;
+
     if (function->visit == round)
         return;
     function->visit = round;
@@ -87,8 +145,14 @@ static void mark_shared(struct ptx_function *function, unsigned round, unsigned 
         if (function->code.fills[i].kind == PTX_FILL_SHARED)
             used[function->code.fills[i].index] = 1;
     }
-    for (unsigned i = 0; i < function->code.call_count; i++)
-        mark_shared(function->code.calls[i].callee, round, used);
+    for (unsigned i = 0; i < function->code.call_count; i++) {
+        if (function->code.calls[i].callee)
+            mark_shared(function->code.calls[i].callee, round, used);
+    }
+    for (unsigned i = 0; i < module->function_count && function->code.indirect; i++) {
+        if (module->functions[i]->addressed)
+            mark_shared(module->functions[i], round, used);
+    }
 }
 
 /* Static variables first; the dynamic array starts behind them. */
@@ -112,12 +176,16 @@ static bool lay_out_shared(struct ptx_function *function, unsigned round)
         if (end > UINT32_MAX / 4)
             return false;
     }
-    function->kernel.static_shared = (uint32_t)end;
     for (unsigned i = 0; i < module->variable_count; i++) {
         uint32_t align = module->variables[i].align;
         if (used[i] && module->variables[i].external)
-            offsets[i] = ((uint32_t)end + align - 1) / align * align;
+            end = (end + align - 1) / align * align;
     }
+    for (unsigned i = 0; i < module->variable_count; i++) {
+        if (used[i] && module->variables[i].external)
+            offsets[i] = (uint32_t)end;
+    }
+    function->kernel.static_shared = (uint32_t)end; /* the launch's own share comes behind it */
     function->shared_offsets = offsets;
     return true;
 }
@@ -126,8 +194,9 @@ void ptx_link(struct ptx_builder *builder)
 {
     struct ptx_module *module = builder->module;
 
+    for (unsigned i = 0; i < module->function_count; i++)
+        resolve_calls(module->functions[i]);
     for (unsigned i = 0; i < module->function_count; i++) {
-        disarm_calls(&module->functions[i]->code);
         if (module->functions[i]->visit == NEW)
             measure(module->functions[i]);
     }

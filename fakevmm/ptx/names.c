@@ -162,6 +162,7 @@ struct ptx_function *ptx_add_function(struct ptx_builder *builder, struct ptx_te
                    &module->function_room, sizeof(*all));
     if (function && all) {
         function->module = module;
+        function->index = module->function_count;
         function->name = ptx_keep_text(&module->arena, name.at, name.length);
         module->functions = all;
     }

@@ -117,7 +117,24 @@ static const struct special {
     {"%nwarpid", "", PTX_FILL_NWARPID},
     {"%smid", "", PTX_FILL_ZERO},
     {"%nsmid", "", PTX_FILL_ONE},
-    {"%gridid", "", PTX_FILL_ZERO},
+    {"%gridid", "", PTX_FILL_GRIDID},
+    {"%envreg1", "", PTX_FILL_GRID_HIGH},
+    {"%envreg2", "", PTX_FILL_GRID_LOW},
+    {"%cluster_ctaid", "x", PTX_FILL_CLUSTER_CTAID_X},
+    {"%cluster_ctaid", "y", PTX_FILL_CLUSTER_CTAID_Y},
+    {"%cluster_ctaid", "z", PTX_FILL_CLUSTER_CTAID_Z},
+    {"%cluster_nctaid", "x", PTX_FILL_CLUSTER_NCTAID_X},
+    {"%cluster_nctaid", "y", PTX_FILL_CLUSTER_NCTAID_Y},
+    {"%cluster_nctaid", "z", PTX_FILL_CLUSTER_NCTAID_Z},
+    {"%clusterid", "x", PTX_FILL_CLUSTERID_X},
+    {"%clusterid", "y", PTX_FILL_CLUSTERID_Y},
+    {"%clusterid", "z", PTX_FILL_CLUSTERID_Z},
+    {"%nclusterid", "x", PTX_FILL_NCLUSTERID_X},
+    {"%nclusterid", "y", PTX_FILL_NCLUSTERID_Y},
+    {"%nclusterid", "z", PTX_FILL_NCLUSTERID_Z},
+    {"%cluster_ctarank", "", PTX_FILL_CLUSTER_CTARANK},
+    {"%cluster_nctarank", "", PTX_FILL_CLUSTER_NCTARANK},
+    {"%is_explicit_cluster", "", PTX_FILL_IS_CLUSTER},
     {"%lanemask_eq", "", PTX_FILL_MASK_EQ},
     {"%lanemask_lt", "", PTX_FILL_MASK_LT},
     {"%lanemask_le", "", PTX_FILL_MASK_LE},
@@ -158,20 +175,33 @@ static bool read_clock(struct ptx_builder *builder, struct ptx_text text, uint16
     return true;
 }
 
+/* Names that no declaration of variables or registers has introduced. */
+static uint16_t global_slot(struct ptx_builder *builder, const struct ptx_atom *atom)
+{
+    const struct special *special = find_special(atom);
+    struct ptx_function *function = ptx_find_function(builder->module, atom->text);
+    uint16_t slot;
+
+    if (special)
+        return ptx_fill_slot(builder, special->fill, 0, 0);
+    if (ptx_text_is(atom->text, "WARP_SZ"))
+        return ptx_constant_slot(builder, PTX_WARP);
+    if (function && !function->entry) {
+        function->addressed = true;
+        return ptx_constant_slot(builder, ptx_code_address(function));
+    }
+    if (atom->text.length > 7 && memcmp(atom->text.at, "%envreg", 7) == 0)
+        return ptx_constant_slot(builder, 0); /* the others mean nothing here */
+    return read_clock(builder, atom->text, &slot) ? slot : unknown_name(builder, atom);
+}
+
 static uint16_t named_slot(struct ptx_builder *builder, const struct ptx_atom *atom)
 {
     uint16_t slot;
     const struct ptx_name *name = ptx_find_name(builder, atom->text, &slot);
-    const struct special *special;
 
-    if (!name) {
-        special = find_special(atom);
-        if (special)
-            return ptx_fill_slot(builder, special->fill, 0, 0);
-        if (ptx_text_is(atom->text, "WARP_SZ"))
-            return ptx_constant_slot(builder, PTX_WARP);
-        return read_clock(builder, atom->text, &slot) ? slot : unknown_name(builder, atom);
-    }
+    if (!name)
+        return global_slot(builder, atom);
     if (atom->suffix.length)
         return unknown_name(builder, atom);
     switch (name->kind) {

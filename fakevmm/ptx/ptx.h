@@ -68,11 +68,26 @@ struct ptx_span {
     bool writable;
 };
 
-/* Memory as a kernel sees it. `span` gives the piece around an address or false; a span may be kept
- * for as long as `generation` answers the same. Both are called from any thread. */
+/* Memory as a kernel sees it. `span` gives the piece around an address that an access of `bytes`
+ * bytes is made to, or false; a span may be kept for as long as `generation` answers the same, and
+ * used for other accesses in it, for writes too if it is writable. Both are called from any thread.
+ */
 struct ptx_memory {
-    bool (*span)(void *context, uint64_t address, struct ptx_span *out);
+    bool (*span)(void *context, uint64_t address, unsigned bytes, bool write, struct ptx_span *out);
     uint64_t (*generation)(void *context);
+    void *context;
+};
+
+/* What device functions that the driver defines come to. Called from any thread; any may be NULL:
+ * a kernel that calls it fails as one that calls an undefined function. */
+struct ptx_host {
+    /* printf: one call's output, in order within a thread */
+    void (*print)(void *context, const char *text, size_t length);
+    /* cudaGraphSetConditional */
+    void (*set_conditional)(void *context, uint64_t handle, unsigned value);
+    /* malloc: 0 when there is no room; free: false when malloc has not given the address */
+    uint64_t (*take)(void *context, uint64_t size);
+    bool (*give)(void *context, uint64_t address);
     void *context;
 };
 
@@ -82,7 +97,10 @@ enum ptx_result {
     PTX_MISALIGNED,
     PTX_UNSUPPORTED, /* an opcode or a form the interpreter lacks */
     PTX_TRAP,
-    PTX_DEADLOCK, /* threads wait for others that never come; a GPU would hang */
+    PTX_ASSERT,         /* `message` is the assertion's */
+    PTX_STACK_OVERFLOW, /* calls are nested too deep */
+    PTX_BAD_CALL,       /* of an address where no function is */
+    PTX_DEADLOCK,       /* threads wait for others that never come; a GPU would hang */
     PTX_NO_MEMORY
 };
 
@@ -91,11 +109,16 @@ struct ptx_launch {
     uint32_t dynamic_shared;     /* bytes */
     const unsigned char *params; /* param_bytes of the kernel */
     const uint64_t *addresses;   /* of each variable by index; NULL when the module has none */
+    bool cooperative;            /* all blocks at once: they may wait for each other */
+    unsigned cluster[3];         /* blocks per cluster, which divide the grid; zeros: none */
+    uint64_t id;                 /* %gridid */
     struct ptx_memory memory;
+    struct ptx_host host;
 };
 
-/* Runs every thread of the launch. On an error `message` names the kernel, the line of PTX and what
- * happened (address and size of an access). */
+/* Runs every thread of the launch, on several threads of the host if it lasts. On an error
+ * `message` names the kernel, the line of PTX and what happened (address and size of an access);
+ * of several blocks that fail, the first in grid order is told of. */
 enum ptx_result ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch *launch,
                         char *message, size_t message_size);
 

@@ -1,79 +1,14 @@
-/* run.c: a launch: makes room for a block's threads, runs block after block, and words failures. */
-#include "exec.h"
+/* run.c: a launch: shares its blocks among threads of the host, and words failures. */
+#include "run.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-/* ---- memory of a run ---- */
-
-static void *zeroed(size_t count, size_t size)
-{
-    return calloc(count ? count : 1, size);
-}
-
-static bool make_threads(struct ptx_block *block)
-{
-    unsigned count = block->function->together ? block->thread_count : 1;
-    size_t local = (block->local_bytes + 15) / 16 * 16;
-    unsigned depth = block->frame_slots > block->function->code.slots ? PTX_DEPTH : 0;
-    union ptx_slot *frames = zeroed((size_t)count * block->frame_slots, sizeof(*frames));
-    unsigned char *locals = zeroed(count, local);
-    struct ptx_return *returns = zeroed((size_t)count * depth, sizeof(*returns));
-
-    block->threads = zeroed(count, sizeof(*block->threads));
-    if (!frames || !locals || !returns || !block->threads) {
-        free(frames);
-        free(locals);
-        free(returns);
-        return false;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        block->threads[i].frames = frames + (size_t)i * block->frame_slots;
-        block->threads[i].locals = locals + i * local;
-        block->threads[i].returns = returns + (size_t)i * depth;
-    }
-    return true;
-}
-
-static void free_block(struct ptx_block *block, unsigned char *params)
-{
-    if (block->threads) {
-        free(block->threads[0].frames);
-        free(block->threads[0].locals);
-        free(block->threads[0].returns);
-    }
-    free(block->threads);
-    free(block->fresh);
-    free(block->shared);
-    free(block->sites);
-    free(params);
-}
-
-static unsigned char *copy_params(const struct ptx_launch *launch, uint32_t bytes)
-{
-    unsigned char *copy = zeroed(bytes, 1);
-
-    if (copy && bytes)
-        memcpy(copy, launch->params, bytes);
-    return copy;
-}
-
-/* The sites of device functions follow the kernel's own numbering: one array fits all. */
-static bool make_block(struct ptx_block *block, const unsigned char *params)
-{
-    const struct ptx_code *code = &block->function->code;
-
-    block->params = params;
-    block->sites = zeroed(block->site_count, sizeof(*block->sites));
-    block->shared = zeroed(block->shared_bytes, 1);
-    block->fresh = zeroed(code->slots, sizeof(*block->fresh));
-    if (!params || !block->sites || !block->shared || !block->fresh || !make_threads(block))
-        return false;
-    memcpy(block->fresh, code->frame, code->slots * sizeof(*block->fresh));
-    ptx_fill(block, NULL, code, block->fresh, 0, code->block_fills);
-    return true;
-}
+#define HELP_AFTER_NS 200000 /* a launch that lasts shorter is not worth a thread */
 
 /* ---- failures ---- */
 
@@ -88,78 +23,180 @@ static void copy_source_line(const char *text, unsigned line, char *out, size_t 
     snprintf(out, size, "%.*s", (int)length, text);
 }
 
-static void describe(const struct ptx_block *block, const struct ptx_thread *thread,
-                     enum ptx_result result, const char *text, char *message, size_t size)
+static const char *lacking(const struct ptx_code *code, const struct ptx_insn *ip)
 {
+    return code
+        ->notes[ip->op == PTX_OP_unsupported ? (unsigned)ip->imm : code->calls[ip->imm].note];
+}
+
+static void describe_fault(const struct ptx_fault *fault, const struct ptx_code *code,
+                           const struct ptx_insn *ip, char *out, size_t size)
+{
+    switch (fault->result) {
+    case PTX_ILLEGAL_ADDRESS:
+    case PTX_MISALIGNED:
+        snprintf(out, size, "%s %s of %u bytes at 0x%llx",
+                 fault->result == PTX_MISALIGNED ? "misaligned" : "illegal", fault->what,
+                 fault->bytes, (unsigned long long)fault->address);
+        return;
+    case PTX_UNSUPPORTED:
+        snprintf(out, size, "the interpreter lacks %s", lacking(code, ip));
+        return;
+    case PTX_TRAP: snprintf(out, size, "trap"); return;
+    case PTX_STACK_OVERFLOW: snprintf(out, size, "stack overflow in a call"); return;
+    case PTX_BAD_CALL:
+        snprintf(out, size, "call of 0x%llx, where no such function is",
+                 (unsigned long long)fault->address);
+        return;
+    default: snprintf(out, size, "waits for threads that never come");
+    }
+}
+
+static void describe(const struct ptx_block *block, char *message, size_t size)
+{
+    const struct ptx_thread *thread = block->culprit;
     const struct ptx_code *code = &thread->function->code;
     unsigned line = code->lines[thread->ip - code->insns];
     char source[120], what[160];
 
-    copy_source_line(text, line, source, sizeof(source));
-    if (result == PTX_ILLEGAL_ADDRESS || result == PTX_MISALIGNED)
-        snprintf(what, sizeof(what), "%s %s of %u bytes at 0x%llx",
-                 result == PTX_MISALIGNED ? "misaligned" : "illegal", block->fault.what,
-                 block->fault.bytes, (unsigned long long)block->fault.address);
-    else if (result == PTX_UNSUPPORTED)
-        snprintf(what, sizeof(what), "the interpreter lacks %s", code->notes[thread->ip->imm]);
-    else if (result == PTX_TRAP)
-        snprintf(what, sizeof(what), "trap");
-    else
-        snprintf(what, sizeof(what), "waits for threads that never come");
+    if (block->fault.result == PTX_ASSERT) {
+        snprintf(message, size, "%s", block->said);
+        return;
+    }
+    copy_source_line(block->function->module->text, line, source, sizeof(source));
+    describe_fault(&block->fault, code, thread->ip, what, sizeof(what));
     snprintf(message, size, "kernel %s, PTX line %u (%s): %s, block %u,%u,%u thread %u,%u,%u",
              block->kernel->name, line, source, what, block->ctaid[0], block->ctaid[1],
              block->ctaid[2], thread->tid[0], thread->tid[1], thread->tid[2]);
 }
 
+void ptx_fail(struct ptx_block *block)
+{
+    struct ptx_run *run = block->run;
+
+    pthread_mutex_lock(&run->lock);
+    if (block->number < run->failed) {
+        __atomic_store_n(&run->failed, block->number, __ATOMIC_RELEASE);
+        run->result = block->fault.result;
+        describe(block, run->message, run->message_size);
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
+/* ---- help ---- */
+
+/* Threads that help, of all launches: one less than there are cores. */
+static unsigned helpers;
+
+static bool reserve_helper(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned busy = __atomic_fetch_add(&helpers, 1, __ATOMIC_RELAXED);
+
+    if (cores > 1 && busy < (unsigned long)cores - 1)
+        return true;
+    __atomic_fetch_sub(&helpers, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
+static void *help(void *run)
+{
+    ptx_work(run);
+    __atomic_fetch_sub(&helpers, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static uint64_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Signals are the application's threads' business. */
+static void start_helpers(struct ptx_run *run)
+{
+    uint64_t left = (run->block_count + run->unit - 1) / run->unit -
+                    __atomic_load_n(&run->next, __ATOMIC_RELAXED);
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (run->helper_count < PTX_HELPERS && run->helper_count < left && reserve_helper()) {
+        if (pthread_create(&run->helpers[run->helper_count], NULL, help, run)) {
+            __atomic_fetch_sub(&helpers, 1, __ATOMIC_RELAXED);
+            break;
+        }
+        run->helper_count++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void ptx_help(struct ptx_run *run)
+{
+    if (run->alone || !pthread_equal(run->owner, pthread_self()) ||
+        __atomic_load_n(&run->next, __ATOMIC_RELAXED) * run->unit >= run->block_count ||
+        now() - run->started < HELP_AFTER_NS)
+        return;
+    run->alone = true;
+    start_helpers(run);
+}
+
 /* ---- the launch ---- */
 
-static enum ptx_result run_grid(struct ptx_block *block, const char *text, char *message,
-                                size_t size)
+void ptx_coordinates(const struct ptx_run *run, uint64_t number, unsigned out[3])
 {
-    const unsigned *grid = block->launch->grid;
-    const struct ptx_code *code = &block->function->code;
-    uint64_t count = (uint64_t)grid[0] * grid[1] * grid[2];
+    const struct ptx_launch *launch = run->launch;
+    uint64_t cluster = number / run->unit, own = number % run->unit;
 
-    for (uint64_t i = 0; i < count; i++) {
-        const struct ptx_thread *culprit = NULL;
-        enum ptx_result result;
-
-        block->ctaid[0] = (unsigned)(i % grid[0]);
-        block->ctaid[1] = (unsigned)(i / grid[0] % grid[1]);
-        block->ctaid[2] = (unsigned)(i / grid[0] / grid[1]);
-        ptx_fill(block, NULL, code, block->fresh, code->block_fills, code->thread_fills);
-        result = ptx_run_block(block, &culprit);
-        if (result) {
-            describe(block, culprit, result, text, message, size);
-            return result;
-        }
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned size = launch->cluster[i] ? launch->cluster[i] : 1, count = launch->grid[i] / size;
+        out[i] = (unsigned)(cluster % count) * size + (unsigned)(own % size);
+        cluster /= count;
+        own /= size;
     }
-    return PTX_OK;
+}
+
+static bool prepare(struct ptx_run *run)
+{
+    const struct ptx_launch *launch = run->launch;
+    const unsigned *grid = launch->grid;
+    uint32_t bytes = run->kernel->param_bytes;
+
+    run->block_count = (uint64_t)grid[0] * grid[1] * grid[2];
+    run->unit = 1;
+    for (unsigned i = 0; i < 3; i++)
+        run->unit *= launch->cluster[i] ? launch->cluster[i] : 1;
+    run->params = calloc(bytes + 1u, 1);
+    if (run->params && bytes)
+        memcpy(run->params, launch->params, bytes);
+    return run->params;
 }
 
 enum ptx_result ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch *launch,
                         char *message, size_t message_size)
 {
-    const struct ptx_function *function = kernel->function;
-    struct ptx_block block = {
+    struct ptx_run run = {
         .kernel = kernel,
-        .function = function,
+        .function = kernel->function,
         .launch = launch,
-        .thread_count = launch->block[0] * launch->block[1] * launch->block[2],
-        .shared_bytes = kernel->static_shared + launch->dynamic_shared,
-        .param_bytes = kernel->param_bytes,
-        .local_bytes = function->depth_local,
-        .frame_slots = function->depth_slots,
-        .site_count = function->module->site_count,
-        .generation = launch->memory.generation(launch->memory.context),
+        .failed = UINT64_MAX,
+        .alone = kernel->function->prints, /* in the same order from run to run */
+        .owner = pthread_self(),
+        .started = now(),
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .message = message,
+        .message_size = message_size,
     };
-    unsigned char *params = copy_params(launch, kernel->param_bytes);
-    enum ptx_result result = PTX_NO_MEMORY;
 
-    if (make_block(&block, params))
-        result = run_grid(&block, function->module->text, message, message_size);
-    else
+    if (!prepare(&run) || !ptx_work(&run)) {
         snprintf(message, message_size, "kernel %s: out of host memory", kernel->name);
-    free_block(&block, params);
-    return result;
+        run.result = PTX_NO_MEMORY;
+    }
+    for (unsigned i = 0; i < run.helper_count; i++)
+        pthread_join(run.helpers[i], NULL);
+    free(run.params);
+    pthread_mutex_destroy(&run.lock);
+    return run.result;
 }

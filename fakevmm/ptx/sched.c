@@ -1,36 +1,37 @@
-/* sched.c: runs the threads of one block. Those of a kernel that never waits run one after the
- * other in one frame; otherwise each has its own and they take turns at barriers, warp instructions
- * and pauses. */
-#include "exec.h"
+/* sched.c: the threads of one block. Those of a kernel in which nobody waits run one after the
+ * other, in one frame. Otherwise they take turns: a thread runs to a barrier or a warp instruction
+ * or until its turn is over. The order of warps and lanes and the length of turns vary, the same
+ * way in each run: a barrier that is missing shows. */
+#include "run.h"
 
-static enum ptx_result failure(const struct ptx_block *block, enum ptx_stop stop)
+#include <string.h>
+
+/* in jumps */
+enum { LEAST_TURN = 64, TURN_VARIES = 128, ALONE_TURN = 1 << 20 };
+
+static enum ptx_progress fail(struct ptx_block *block, const struct ptx_thread *thread,
+                              enum ptx_stop stop)
 {
-    switch (stop) {
-    case PTX_STOP_FAULT: return block->fault.result;
-    case PTX_STOP_UNSUPPORTED: return PTX_UNSUPPORTED;
-    case PTX_STOP_TRAP: return PTX_TRAP;
-    default: return PTX_OK;
-    }
+    block->culprit = thread;
+    if (stop == PTX_STOP_UNSUPPORTED)
+        block->fault.result = PTX_UNSUPPORTED;
+    else if (stop == PTX_STOP_TRAP)
+        block->fault.result = PTX_TRAP;
+    return PTX_FAILED;
 }
 
-static enum ptx_result run_alone(struct ptx_block *block, const struct ptx_thread **culprit)
+/* xorshift */
+static uint32_t draw(struct ptx_block *block)
 {
-    struct ptx_thread *thread = &block->threads[0];
+    uint32_t x = block->chance;
 
-    for (unsigned i = 0; i < block->thread_count; i++) {
-        enum ptx_stop stop;
-
-        ptx_start(block, thread, i);
-        do {
-            stop = ptx_step(block, thread);
-        } while (stop == PTX_STOP_PAUSE);
-        if (stop != PTX_STOP_EXIT) {
-            *culprit = thread;
-            return failure(block, stop);
-        }
-    }
-    return PTX_OK;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    return block->chance = x;
 }
+
+/* ---- barriers ---- */
 
 static unsigned barrier_id(const struct ptx_thread *thread)
 {
@@ -114,72 +115,134 @@ static bool open_barriers(struct ptx_block *block)
     return any;
 }
 
+/* Opens the cluster's barrier when all of its threads that have not exited are there. */
+static void settle_cluster(struct ptx_cluster *cluster)
+{
+    if (!cluster->arrived || cluster->arrived < cluster->alive)
+        return;
+    cluster->arrived = 0;
+    cluster->phase++;
+}
+
+static void reach_cluster(struct ptx_cluster *cluster, struct ptx_thread *thread)
+{
+    thread->phase = cluster->phase;
+    cluster->arrived++;
+    thread->ip++;
+    settle_cluster(cluster);
+}
+
+/* ---- turns ---- */
+
+static void leave(struct ptx_block *block, struct ptx_thread *thread)
+{
+    thread->state = PTX_EXITED;
+    block->exited++;
+    block->cluster->alive--;
+    settle_cluster(block->cluster);
+}
+
 /* Runs a thread to its next stop. */
-static enum ptx_result run_turn(struct ptx_block *block, struct ptx_thread *thread)
+static enum ptx_progress run_turn(struct ptx_block *block, struct ptx_thread *thread)
 {
     enum ptx_stop stop = ptx_step(block, thread);
 
     switch (stop) {
-    case PTX_STOP_EXIT:
-        thread->state = PTX_EXITED;
-        block->exited++;
-        return PTX_OK;
-    case PTX_STOP_BARRIER: reach_barrier(block, thread); return PTX_OK;
-    case PTX_STOP_WARP: thread->state = PTX_AT_WARP; return PTX_OK;
-    default: return failure(block, stop);
+    case PTX_STOP_TURN: break;
+    case PTX_STOP_EXIT: leave(block, thread); break;
+    case PTX_STOP_BARRIER: reach_barrier(block, thread); break;
+    case PTX_STOP_WARP: thread->state = PTX_AT_WARP; break;
+    case PTX_STOP_CLUSTER: reach_cluster(block->cluster, thread); break;
+    default: return fail(block, thread, stop);
     }
+    return PTX_GOING;
 }
 
-static enum ptx_result run_warp(struct ptx_block *block, unsigned first, bool *progress,
-                                const struct ptx_thread **culprit)
+/* The threads of a warp have turns of one length: those that do the same stay together. */
+static enum ptx_progress run_warp(struct ptx_block *block, unsigned first, bool *any)
 {
     unsigned left = block->thread_count - first, count = left < PTX_WARP ? left : PTX_WARP;
+    uint32_t chance = draw(block);
+    unsigned lane = chance % PTX_WARP, step = (chance >> 5) % PTX_WARP | 1;
 
-    for (unsigned i = first; i < first + count; i++) {
-        enum ptx_result result;
+    block->turn = LEAST_TURN + (chance >> 16) % TURN_VARIES;
+    for (unsigned i = 0; i < PTX_WARP; i++, lane = (lane + step) % PTX_WARP) {
+        struct ptx_thread *thread = &block->threads[first + lane];
 
-        if (block->threads[i].state != PTX_READY)
+        if (lane >= count || thread->state != PTX_READY)
             continue;
-        *progress = true;
-        result = run_turn(block, &block->threads[i]);
-        if (result) {
-            *culprit = &block->threads[i];
-            return result;
-        }
+        *any = true;
+        if (run_turn(block, thread) == PTX_FAILED)
+            return PTX_FAILED;
     }
-    *progress |= ptx_release_warp(&block->threads[first], count);
-    return PTX_OK;
+    *any |= ptx_release_warp(&block->threads[first], count);
+    return PTX_GOING;
 }
 
-static enum ptx_result run_together(struct ptx_block *block, const struct ptx_thread **culprit)
+static enum ptx_progress stuck(struct ptx_block *block)
 {
-    bool progress = true;
+    unsigned i = block->thread_count - 1;
 
-    block->exited = 0;
-    for (unsigned id = 0; id < PTX_BARRIERS; id++)
-        block->waiting[id] = block->arrived[id] = 0;
-    for (unsigned i = 0; i < block->thread_count; i++)
-        ptx_start(block, &block->threads[i], i);
-    while (progress) {
-        progress = false;
-        for (unsigned i = 0; i < block->thread_count; i += PTX_WARP) {
-            enum ptx_result result = run_warp(block, i, &progress, culprit);
-            if (result)
-                return result;
-        }
-        if (block->exited == block->thread_count)
-            return PTX_OK;
-        progress |= open_barriers(block);
-    }
-    for (unsigned i = 0; i < block->thread_count; i++) {
-        if (block->threads[i].state != PTX_EXITED)
-            *culprit = &block->threads[i];
-    }
-    return PTX_DEADLOCK;
+    while (block->threads[i].state == PTX_EXITED)
+        i--;
+    block->fault.result = PTX_DEADLOCK;
+    block->culprit = &block->threads[i];
+    return PTX_FAILED;
 }
 
-enum ptx_result ptx_run_block(struct ptx_block *block, const struct ptx_thread **culprit)
+static enum ptx_progress run_together(struct ptx_block *block)
 {
+    unsigned warps = (block->thread_count + PTX_WARP - 1) / PTX_WARP;
+    uint32_t chance = draw(block);
+    unsigned warp = chance % warps, step = chance >> 31 ? 1 : warps - 1;
+    bool any = false;
+
+    for (unsigned i = 0; i < warps; i++, warp = (warp + step) % warps) {
+        if (run_warp(block, warp * PTX_WARP, &any) == PTX_FAILED)
+            return PTX_FAILED;
+    }
+    if (block->exited == block->thread_count)
+        return PTX_FINISHED;
+    any |= open_barriers(block);
+    return any ? PTX_GOING : stuck(block);
+}
+
+/* One thread after the other, until one's turn is over. */
+static enum ptx_progress run_alone(struct ptx_block *block)
+{
+    struct ptx_thread *thread = &block->threads[0];
+
+    for (;;) {
+        enum ptx_stop stop = ptx_step(block, thread);
+
+        if (stop == PTX_STOP_TURN)
+            return PTX_GOING;
+        if (stop != PTX_STOP_EXIT)
+            return fail(block, thread, stop);
+        if (thread->index + 1 == block->thread_count)
+            return PTX_FINISHED;
+        ptx_start(block, thread, thread->index + 1);
+    }
+}
+
+enum ptx_progress ptx_run_turns(struct ptx_block *block)
+{
+    return block->function->together ? run_together(block) : run_alone(block);
+}
+
+void ptx_begin_block(struct ptx_block *block)
+{
+    unsigned count = block->function->together ? block->thread_count : 1;
+
     ptx_refresh(block);
-    return block->function->together ? run_together(block, culprit) : run_alone(block, culprit);
+    memset(block->waiting, 0, sizeof(block->waiting));
+    memset(block->arrived, 0, sizeof(block->arrived));
+    block->exited = 0;
+    block->late = 0;
+    block->turn = ALONE_TURN;
+    block->chance = 2463534242u ^ (uint32_t)block->number * 2654435761u;
+    if (!block->chance)
+        block->chance = 1;
+    for (unsigned i = 0; i < count; i++)
+        ptx_start(block, &block->threads[i], i);
 }

@@ -65,25 +65,26 @@ typedef bool ptx_decoder(struct ptx_builder *builder, const struct ptx_statement
 
 /* X(mnemonic, decoder): what needs more than a row of ops.def */
 #define PTX_DECODERS(X)                                                                            \
-    X("mov", ptx_decode_mov)                                                                       \
-    X("cvt", ptx_decode_cvt)                                                                       \
-    X("cvta", ptx_decode_cvta)                                                                     \
-    X("isspacep", ptx_decode_isspacep)                                                             \
-    X("setp", ptx_decode_setp) X("set", ptx_decode_set) X("selp", ptx_decode_selp)                 \
-        X("slct", ptx_decode_slct) X("ld", ptx_decode_ld) X("ldu", ptx_decode_ld)                  \
-            X("st", ptx_decode_st) X("atom", ptx_decode_atom) X("red", ptx_decode_atom)            \
-                X("bra", ptx_decode_bra) X("brx", ptx_decode_brx) X("ret", ptx_decode_ret)         \
-                    X("exit", ptx_decode_ret) X("trap", ptx_decode_trap)                           \
-                        X("call", ptx_decode_call) X("bar", ptx_decode_bar)                        \
-                            X("barrier", ptx_decode_bar) X("shfl", ptx_decode_shfl)                \
-                                X("vote", ptx_decode_vote) X("match", ptx_decode_match)            \
-                                    X("redux", ptx_decode_redux)                                   \
-                                        X("activemask", ptx_decode_activemask)                     \
-                                            X("membar", ptx_decode_fence)                          \
-                                                X("fence", ptx_decode_fence)                       \
-                                                    X("nanosleep", ptx_decode_nanosleep)           \
-                                                        X("prefetch", ptx_decode_hint)             \
-                                                            X("prefetchu", ptx_decode_hint)
+    X("mov", ptx_decode_mov) X("cvt", ptx_decode_cvt) X("cvta", ptx_decode_cvta)                   \
+    X("isspacep", ptx_decode_isspacep) X("lop3", ptx_decode_lop3) X("elect", ptx_decode_elect)     \
+    X("cp", ptx_decode_cp) X("mbarrier", ptx_decode_mbarrier) X("vadd2", ptx_decode_video)         \
+    X("vadd4", ptx_decode_video) X("vsub2", ptx_decode_video) X("vsub4", ptx_decode_video)         \
+    X("vavrg2", ptx_decode_video) X("vavrg4", ptx_decode_video) X("vabsdiff2", ptx_decode_video)   \
+    X("vabsdiff4", ptx_decode_video) X("vmin2", ptx_decode_video) X("vmin4", ptx_decode_video)     \
+    X("vmax2", ptx_decode_video) X("vmax4", ptx_decode_video) X("vset2", ptx_decode_video)         \
+    X("vset4", ptx_decode_video) X("createpolicy", ptx_decode_createpolicy)                        \
+    X("griddepcontrol", ptx_decode_hint) X("applypriority", ptx_decode_hint)                       \
+    X("discard", ptx_decode_hint) X("setp", ptx_decode_setp) X("set", ptx_decode_set)              \
+    X("selp", ptx_decode_selp) X("slct", ptx_decode_slct) X("ld", ptx_decode_ld)                   \
+    X("ldu", ptx_decode_ld) X("st", ptx_decode_st) X("atom", ptx_decode_atom)                      \
+    X("red", ptx_decode_atom) X("bra", ptx_decode_bra) X("brx", ptx_decode_brx)                    \
+    X("ret", ptx_decode_ret) X("exit", ptx_decode_ret) X("trap", ptx_decode_trap)                  \
+    X("brkpt", ptx_decode_trap) X("call", ptx_decode_call) X("bar", ptx_decode_bar)                \
+    X("barrier", ptx_decode_bar) X("shfl", ptx_decode_shfl) X("vote", ptx_decode_vote)             \
+    X("match", ptx_decode_match) X("redux", ptx_decode_redux)                                      \
+    X("activemask", ptx_decode_activemask) X("membar", ptx_decode_fence)                           \
+    X("fence", ptx_decode_fence) X("nanosleep", ptx_decode_nanosleep)                              \
+    X("prefetch", ptx_decode_hint) X("prefetchu", ptx_decode_hint)
 
 #define X(mnemonic, decoder) ptx_decoder decoder;
 PTX_DECODERS(X)

@@ -111,6 +111,20 @@ static int variable_index(const struct ptx_module *module, struct ptx_text name)
     return -1;
 }
 
+/* A function's address is known when it is declared. */
+static bool take_function(struct initialiser *init, struct ptx_text name)
+{
+    struct ptx_function *function = ptx_find_function(init->builder->module, name);
+    uint64_t address;
+
+    if (!function || function->entry || init->declaration->element != 8)
+        return false;
+    function->addressed = true;
+    address = ptx_code_address(function);
+    memcpy(init->data + init->at, &address, sizeof(address));
+    return true;
+}
+
 /* name, name+offset, generic(name)+offset */
 static void read_address(struct initialiser *init)
 {
@@ -130,6 +144,8 @@ static void read_address(struct initialiser *init)
     if (ptx_accept(lexer, '+') || ptx_at(lexer, '-'))
         addend = (int64_t)ptx_expect_int(lexer);
     variable = variable_index(builder->module, name);
+    if (variable < 0 && take_function(init, name))
+        return;
     if (variable < 0 || init->declaration->element != 8 || !relocs) {
         ptx_error(lexer, "no initial value from %.*s", (int)name.length, name.at);
         return;

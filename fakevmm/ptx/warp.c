@@ -1,7 +1,7 @@
 /* warp.c: shuffles, votes, matches and reductions among the threads of a warp (PTX ISA,
  * "shfl.sync", "vote.sync", "match.sync", "redux.sync"). The group's members are all at the same
  * instruction here. */
-#include "exec.h"
+#include "run.h"
 
 struct group {
     struct ptx_thread *threads[PTX_WARP]; /* by lane, NULL: no member */
@@ -133,8 +133,23 @@ static void finish(struct group *group, struct ptx_thread *thread, unsigned lane
         thread->frame[ip->e].u32 = equal == group->mask;
         break;
     case PTX_OP_warp_sync: break;
+    case PTX_OP_active_mask: d->u64 = group->mask; break;
     default: d->u64 = reduce(group, ip->op);
     }
+}
+
+/* Collects the threads that are at the same instruction now. */
+static bool gather_active(struct ptx_thread *warp, unsigned count, const struct ptx_thread *thread,
+                          struct group *group)
+{
+    *group = (struct group){.mask = 0};
+    for (unsigned lane = 0; lane < count; lane++) {
+        if (warp[lane].state != PTX_AT_WARP || warp[lane].ip != thread->ip)
+            continue;
+        group->threads[lane] = &warp[lane];
+        group->mask |= UINT32_C(1) << lane;
+    }
+    return true;
 }
 
 /* Collects the members of the thread's group; false unless all that still run are there. */
@@ -143,6 +158,8 @@ static bool gather(struct ptx_thread *warp, unsigned count, const struct ptx_thr
 {
     uint32_t mask = member_mask(thread);
 
+    if (thread->ip->op == PTX_OP_active_mask)
+        return gather_active(warp, count, thread, group);
     *group = (struct group){.mask = 0};
     for (unsigned lane = 0; lane < count; lane++) {
         struct ptx_thread *other = &warp[lane];

@@ -122,6 +122,14 @@ static char host[4096];
     CALL(synchronize, cuCtxSynchronize())                                                          \
     CALL(copy_in, cuMemcpyHtoD_v2(now->data, host, 64))                                            \
     CALL(copy_out, cuMemcpyDtoH_v2(host, now->data, 64))                                           \
+    CALL(copy_box, cuMemcpy2D_v2(&(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_HOST,             \
+                                                  .srcHost = host,                                 \
+                                                  .dstMemoryType = CU_MEMORYTYPE_DEVICE,           \
+                                                  .dstDevice = now->data,                          \
+                                                  .WidthInBytes = 8,                               \
+                                                  .Height = 1}))                                   \
+    CALL(array, cuArrayCreate_v2(&(CUarray){NULL},                                                 \
+                                 &(CUDA_ARRAY_DESCRIPTOR){4, 4, CU_AD_FORMAT_FLOAT, 1}))           \
     CALL(copy_own, cuMemcpy_ptds(now->data, now->data + 64, 64))                                   \
     CALL(fill, cuMemsetD32_v2(now->data, 0, 16))                                                   \
     CALL(event_query, cuEventQuery(recorded))                                                      \

@@ -244,18 +244,18 @@ TEST(capture_rules, two_captures_beside_each_other)
     fixture_end(&f);
 }
 
-/* Flags for nodes of a kind that the fake's graphs lack: refused, not ignored. */
-TEST(capture_rules, external_event_nodes_are_refused)
+/* The flags that ask for event nodes mean nothing outside of a capture. */
+TEST(capture_rules, external_event_nodes_need_a_capture)
 {
     struct fixture f = fixture_begin();
     CUevent event = new_event();
-    begin(f.stream, GLOBAL);
-    T_EQ(cuEventRecordWithFlags(event, f.stream, CU_EVENT_RECORD_EXTERNAL),
-         CUDA_ERROR_NOT_SUPPORTED);
-    end_broken(f.stream);
     T_EQ(cuStreamWaitEvent(f.stream, event, CU_EVENT_WAIT_EXTERNAL), CUDA_ERROR_INVALID_VALUE);
     T_EQ(cuEventRecordWithFlags(event, f.stream, CU_EVENT_RECORD_EXTERNAL),
          CUDA_ERROR_INVALID_VALUE);
+    begin(f.stream, GLOBAL);
+    T_EQ(cuEventRecordWithFlags(event, f.stream, 2), CUDA_ERROR_INVALID_VALUE);
+    T_EQ(cuStreamWaitEvent(f.stream, event, 2), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphDestroy(end(f.stream)));
     fixture_end(&f);
 }
 

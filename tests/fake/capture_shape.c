@@ -379,3 +379,18 @@ TEST(capture_shape, a_broken_capture_leaves_the_given_graph)
     OK(cuGraphExecDestroy(instantiate(f.graph)));
     fixture_end(&f);
 }
+
+/* Who captures into a graph of their own knows which graph it is. */
+TEST(capture_shape, the_given_graph_need_not_be_told)
+{
+    struct fixture f = fixture_begin();
+    OK(cuStreamBeginCaptureToGraph(f.stream, f.graph, NULL, NULL, 0, GLOBAL));
+    OK(cuStreamEndCapture(f.stream, NULL));
+    OK(cuStreamSynchronize(f.stream));
+    OK(cuStreamBeginCapture_v2(f.stream, GLOBAL));
+    REFUSED(cuStreamEndCapture(f.stream, NULL));
+    CUgraph graph;
+    OK(cuStreamEndCapture(f.stream, &graph));
+    OK(cuGraphDestroy(graph));
+    fixture_end(&f);
+}

@@ -84,6 +84,8 @@ static inline void note(void *data)
     atomic_store(&step->order->seen[atomic_fetch_add(&step->order->count, 1)], step->number);
 }
 
+#define CHILD_SECONDS 100
+
 /* What a child process did. */
 struct child {
     int exit_code;   /* 128 + the signal's number when a signal ended it */
@@ -130,6 +132,7 @@ static inline struct child in_child(void (*run)(void))
         close(err[1]);
         close(said[0]);
         child_said = said[1];
+        alarm(CHILD_SECONDS); /* a failed assertion may wait for ever here */
         run();
         exit(0);
     }

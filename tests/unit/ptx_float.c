@@ -258,3 +258,62 @@ TEST(ptx_float, literals)
 
     CHECK_ALL(ones);
 }
+
+TEST(ptx_float, signs_of_minimum_and_maximum)
+{
+    static const struct one ones[] = {
+        F32("min.xorsign.abs.f32 %d, %a, %b;", MINUS(TWO), ONE, 0, MINUS(ONE)),
+        F32("max.xorsign.abs.f32 %d, %a, %b;", MINUS(TWO), MINUS(ONE), 0, TWO),
+        F32("max.NaN.xorsign.abs.f32 %d, %a, %b;", MINUS(TWO), QUIET, 0, CANONICAL),
+        F32("min.ftz.NaN.f32 %d, %a, %b;", SUBNORMAL, ONE, 0, 0),
+        F32("min.f32 %d, %a, %b, %c;", TWO, THREE, ONE, ONE),
+        F32("max.f32 %d, %a, %b, %c;", TWO, QUIET, ONE, TWO),
+        F32("max.NaN.f32 %d, %a, %b, %c;", TWO, QUIET, ONE, CANONICAL),
+        F32("min.f32 %d, %a, %b, %c;", 0, MINUS(0), ONE, MINUS(0)),
+    };
+
+    CHECK_ALL(ones);
+}
+
+TEST(ptx_float, pairs_of_f32)
+{
+#define F32X2(text, a, b, c, want)                                                                 \
+    {                                                                                              \
+        text, "b64", "b64", "b64", "b64", a, b, c, want                                            \
+    }
+#define BOTH(high, low) ((uint64_t)(uint32_t)(high) << 32 | (uint32_t)(low))
+    static const struct one ones[] = {
+        F32X2("add.rn.f32x2 %d, %a, %b;", BOTH(ONE, TWO), BOTH(ONE, ONE), 0, BOTH(TWO, THREE)),
+        F32X2("add.rp.f32x2 %d, %a, %b;", BOTH(ONE, ONE), BOTH(TINY, 0), 0, BOTH(ONE + 1, ONE)),
+        F32X2("mul.ftz.f32x2 %d, %a, %b;", BOTH(SMALLEST, TWO), BOTH(HALF, HALF), 0, BOTH(0, ONE)),
+        F32X2("fma.rn.f32x2 %d, %a, %b, %c;", BOTH(ONE + 1, TWO), BOTH(ONE - 2, ONE),
+              BOTH(MINUS(ONE), ONE), BOTH(0xa8800000, THREE)),
+    };
+
+    CHECK_ALL(ones);
+}
+
+/* PTX ISA gives the special cases of the approximations. */
+TEST(ptx_float, special_cases_of_approximations)
+{
+    static const struct one ones[] = {
+        F32("div.approx.f32 %d, %a, %b;", ONE, 0x7e800001, 0, 0),
+        F32("div.approx.f32 %d, %a, %b;", INF, 0x7e800001, 0, CANONICAL),
+        F32("div.full.f32 %d, %a, %b;", 0x7e800000, 0x7e800000, 0, ONE),
+        F32("rcp.approx.ftz.f32 %d, %a;", MINUS(SUBNORMAL), 0, 0, MINUS(INF)),
+        F32("rsqrt.approx.ftz.f32 %d, %a;", SUBNORMAL, 0, 0, INF),
+        F32("rsqrt.approx.f32 %d, %a;", MINUS(ONE), 0, 0, CANONICAL),
+        F32("sqrt.approx.f32 %d, %a;", MINUS(0), 0, 0, MINUS(0)),
+        F32("lg2.approx.ftz.f32 %d, %a;", SUBNORMAL, 0, 0, MINUS(INF)),
+        F32("lg2.approx.f32 %d, %a;", MINUS(ONE), 0, 0, CANONICAL),
+        F32("ex2.approx.ftz.f32 %d, %a;", MINUS(INF), 0, 0, 0),
+        F32("ex2.approx.f32 %d, %a;", 0xc3140000, 0, 0, 2), /* 2^-148 */
+        F32("sin.approx.f32 %d, %a;", INF, 0, 0, CANONICAL),
+        F32("tanh.approx.f32 %d, %a;", MINUS(INF), 0, 0, MINUS(ONE)),
+        F64("rcp.approx.ftz.f64 %d, %a;", 0x000fffffffffffff, 0, 0, 0x7ff0000000000000),
+        F64("rcp.approx.ftz.f64 %d, %a;", 0x7fefffffffffffff, 0, 0, 0),
+        F64("rcp.approx.ftz.f64 %d, %a;", 0x4000000000000000, 0, 0, 0x3fe0000000000000),
+    };
+
+    CHECK_ALL(ones);
+}

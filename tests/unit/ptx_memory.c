@@ -92,7 +92,7 @@ TEST(ptx_memory, shared)
         PTX_HEAD ".shared .align 4 .b8 first[4];\n.extern .shared .align 16 .b8 dyn[];\n"
                  ".shared .align 4 .b8 unused[1000];\n"
                  ".entry k(.param .u64 out) {\n"
-                 ".shared .align 8 .b8 second[8];\n"
+                 ".shared .align 8 .b8 second[5];\n"
                  ".reg .b64 %out, %g; .reg .b32 %a, %t, %n; .reg .pred %p;\n"
                  "ld.param.u64 %out, [out];\n"
                  "mov.u32 %a, first; st.global.u32 [%out], %a;\n"

@@ -22,11 +22,12 @@ struct world {
 
 static struct world world = {.size = WORLD_BYTES};
 
-static inline bool world_span(void *context, uint64_t address, struct ptx_span *out)
+static inline bool world_span(void *context, uint64_t address, unsigned bytes, bool write,
+                              struct ptx_span *out)
 {
     struct world *w = context;
 
-    w->spans++;
+    __atomic_fetch_add(&w->spans, 1, __ATOMIC_RELAXED); /* asked from several threads */
     if (address < WORLD_BASE || address >= WORLD_BASE + w->size)
         return false;
     *out = (struct ptx_span){WORLD_BASE, WORLD_BASE + w->size, w->bytes, !w->read_only};
