@@ -16,7 +16,9 @@ struct primary {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct primary primaries[DEVICES_MAX]; /* guarded by lock */
 static atomic_bool reset_seen;                /* some primary context was reset by us */
-static __thread int chosen_device;
+static int valid[DEVICES_MAX];                /* guarded by lock; in order of priority */
+static int valid_count;                       /* 0: every device, in order */
+static __thread int chosen_device = -1;       /* -1: none yet */
 
 /* Retains under the lock, so that two threads do not retain twice; the driver never calls back. */
 cudaError_t rt_primary(int device, CUcontext *out)
@@ -56,13 +58,46 @@ static bool is_stale(CUcontext current)
     return stale && DRIVER(cuCtxGetDevice, &device) != cudaSuccess;
 }
 
+/* The devices to try for a thread that chose none, in order; -1 ends them. */
+static int candidate(int position)
+{
+    int count, device = -1;
+
+    pthread_mutex_lock(&lock);
+    count = valid_count;
+    if (position < count)
+        device = valid[position];
+    pthread_mutex_unlock(&lock);
+    if (count)
+        return device;
+    if (DRIVER(cuDeviceGetCount, &count) != cudaSuccess)
+        return -1;
+    return position < count ? position : -1;
+}
+
+/* The primary context of the thread's device. A thread that chose none gets the first device that
+ * works, and keeps it. */
+static cudaError_t own_primary(CUcontext *out)
+{
+    cudaError_t error = cudaErrorNoDevice;
+
+    if (chosen_device >= 0)
+        return rt_primary(chosen_device, out);
+    for (int i = 0, device; error != cudaSuccess && (device = candidate(i)) >= 0; i++) {
+        error = rt_primary(device, out);
+        if (error == cudaSuccess)
+            chosen_device = device;
+    }
+    return error;
+}
+
 cudaError_t rt_context(CUcontext *out)
 {
     CUcontext current = NULL;
     cudaError_t error = DRIVER(cuCtxGetCurrent, &current);
 
     if (error == cudaSuccess && (!current || is_stale(current))) {
-        error = rt_primary(chosen_device, &current);
+        error = own_primary(&current);
         if (error == cudaSuccess)
             error = DRIVER(cuCtxSetCurrent, current);
     }
@@ -74,11 +109,13 @@ cudaError_t rt_context(CUcontext *out)
 cudaError_t rt_device(int *out)
 {
     CUcontext current = NULL;
-    CUdevice device = chosen_device;
+    CUdevice device = chosen_device >= 0 ? chosen_device : candidate(0);
     cudaError_t error = DRIVER(cuCtxGetCurrent, &current);
 
     if (error == cudaSuccess && current && !is_stale(current))
         error = DRIVER(cuCtxGetDevice, &device);
+    if (error == cudaSuccess && device < 0)
+        error = cudaErrorNoDevice;
     if (error == cudaSuccess)
         *out = device;
     return error;
@@ -99,6 +136,27 @@ cudaError_t rt_cudaSetDevice(int device)
     if (error == cudaSuccess)
         chosen_device = device;
     return error;
+}
+
+cudaError_t rt_cudaSetValidDevices(int *devices, int count)
+{
+    int existing;
+    cudaError_t error = DRIVER(cuDeviceGetCount, &existing);
+
+    if (error != cudaSuccess)
+        return error;
+    if (count < 0 || count > existing || count > DEVICES_MAX || (count && !devices))
+        return cudaErrorInvalidValue;
+    for (int i = 0; i < count; i++) {
+        if (devices[i] < 0 || devices[i] >= existing)
+            return cudaErrorInvalidDevice;
+    }
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < count; i++)
+        valid[i] = devices[i];
+    valid_count = count;
+    pthread_mutex_unlock(&lock);
+    return cudaSuccess;
 }
 
 cudaError_t rt_cudaInitDevice(int device, unsigned int device_flags, unsigned int flags)
@@ -135,15 +193,47 @@ static cudaError_t drop_primary(int device)
     return error;
 }
 
+static bool is_ours(CUcontext context, int device)
+{
+    bool ours;
+
+    pthread_mutex_lock(&lock);
+    ours = primaries[device].retained && primaries[device].context == context;
+    pthread_mutex_unlock(&lock);
+    return ours;
+}
+
+/* True if the application has a context of its own current: neither none nor the primary one, which
+ * it may have retained itself. */
+static cudaError_t own_is_current(int device, bool *out)
+{
+    CUcontext current = NULL, primary = NULL;
+    cudaError_t error = DRIVER(cuCtxGetCurrent, &current);
+
+    *out = false;
+    if (error != cudaSuccess || !current || is_ours(current, device))
+        return error;
+    error = DRIVER(cuDevicePrimaryCtxRetain, &primary, device);
+    if (error == cudaSuccess)
+        error = DRIVER(cuDevicePrimaryCtxRelease, device);
+    *out = current != primary;
+    return error;
+}
+
+/* Of a context of the application's own the runtime keeps no state that could be reset. */
 cudaError_t rt_cudaDeviceReset(void)
 {
     unsigned int flags;
     int device, active = 0;
+    bool own;
     cudaError_t error = rt_device(&device);
 
     if (error == cudaSuccess)
         error = DRIVER(cuDevicePrimaryCtxGetState, device, &flags, &active);
     if (error != cudaSuccess || !active)
+        return error;
+    error = own_is_current(device, &own);
+    if (error != cudaSuccess || own)
         return error;
     error = DRIVER(cuDevicePrimaryCtxReset, device);
     return error == cudaSuccess ? drop_primary(device) : error;

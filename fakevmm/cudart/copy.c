@@ -1,6 +1,6 @@
-/* copy.c: copies and fills. The runtime names a direction; the driver has one call for each, and a
- * memory type at each end of a 2D or 3D copy. This file owns that translation, for plain calls and
- * for the copy nodes of graphs. */
+/* copy.c: copies. The runtime names a direction; the driver has one call for each, and a memory
+ * type at each end of a 2D or 3D copy. This file owns that translation, for plain calls and for the
+ * copy nodes of graphs. */
 #include "runtime.h"
 
 /* Which of two forms a synchronous call takes: for the legacy or the per-thread default stream. */
@@ -51,8 +51,8 @@ cudaError_t rt_cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cu
 
 /* ---- two and three dimensions ---- */
 
-/* The memory type at each end that a direction means. "Default" leaves it to the addresses. */
-static cudaError_t memory_types(enum cudaMemcpyKind kind, CUmemorytype *src, CUmemorytype *dst)
+/* "Default" leaves it to the addresses. */
+cudaError_t rt_memory_types(enum cudaMemcpyKind kind, CUmemorytype *src, CUmemorytype *dst)
 {
     static const CUmemorytype types[][2] = {
         [cudaMemcpyHostToHost] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST},
@@ -69,43 +69,78 @@ static cudaError_t memory_types(enum cudaMemcpyKind kind, CUmemorytype *src, CUm
     return cudaSuccess;
 }
 
-cudaError_t rt_copy_to_driver(const struct cudaMemcpy3DParms *from, CUDA_MEMCPY3D *to)
+/* Bytes that a unit of width means: an element of the array that takes part, a byte where none
+ * does. Of two arrays the elements must be equal. */
+static cudaError_t unit_of(cudaArray_const_t src, cudaArray_const_t dst, size_t *unit)
 {
-    CUmemorytype src, dst;
-    cudaError_t error = memory_types(from->kind, &src, &dst);
+    CUDA_ARRAY3D_DESCRIPTOR array;
+    size_t of_src = 1, of_dst = 1;
+    cudaError_t error = cudaSuccess;
 
-    if (error != cudaSuccess)
-        return error;
-    if (from->srcArray || from->dstArray)
-        return cudaErrorNotSupported;
-    *to = (CUDA_MEMCPY3D){
-        .srcXInBytes = from->srcPos.x,
-        .srcY = from->srcPos.y,
-        .srcZ = from->srcPos.z,
-        .srcMemoryType = src,
-        .srcPitch = from->srcPtr.pitch,
-        .srcHeight = from->srcPtr.ysize,
-        .dstXInBytes = from->dstPos.x,
-        .dstY = from->dstPos.y,
-        .dstZ = from->dstPos.z,
-        .dstMemoryType = dst,
-        .dstPitch = from->dstPtr.pitch,
-        .dstHeight = from->dstPtr.ysize,
-        .WidthInBytes = from->extent.width,
-        .Height = from->extent.height,
-        .Depth = from->extent.depth,
-    };
-    if (src == CU_MEMORYTYPE_HOST)
+    if (src)
+        error = rt_array_describe(src, &array, &of_src);
+    if (error == cudaSuccess && dst)
+        error = rt_array_describe(dst, &array, &of_dst);
+    if (error == cudaSuccess && src && dst && of_src != of_dst)
+        error = cudaErrorInvalidValue;
+    *unit = src ? of_src : of_dst;
+    return error;
+}
+
+/* Each end is an array or a pointer, not both and not neither. An array lies on the device,
+ * whatever the direction says. */
+static cudaError_t ends_of(const struct cudaMemcpy3DParms *from, CUDA_MEMCPY3D *to)
+{
+    if (!from->srcArray == !from->srcPtr.ptr || !from->dstArray == !from->dstPtr.ptr)
+        return cudaErrorInvalidValue;
+    to->srcArray = (CUarray)from->srcArray;
+    to->dstArray = (CUarray)from->dstArray;
+    if (from->srcArray)
+        to->srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    else if (to->srcMemoryType == CU_MEMORYTYPE_HOST)
         to->srcHost = from->srcPtr.ptr;
     else
         to->srcDevice = rt_address(from->srcPtr.ptr);
-    if (dst == CU_MEMORYTYPE_HOST)
+    if (from->dstArray)
+        to->dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    else if (to->dstMemoryType == CU_MEMORYTYPE_HOST)
         to->dstHost = from->dstPtr.ptr;
     else
         to->dstDevice = rt_address(from->dstPtr.ptr);
     return cudaSuccess;
 }
 
+cudaError_t rt_copy_to_driver(const struct cudaMemcpy3DParms *from, CUDA_MEMCPY3D *to)
+{
+    CUmemorytype src, dst;
+    size_t unit = 1;
+    cudaError_t error = rt_memory_types(from->kind, &src, &dst);
+
+    if (error == cudaSuccess)
+        error = unit_of(from->srcArray, from->dstArray, &unit);
+    if (error != cudaSuccess)
+        return error;
+    *to = (CUDA_MEMCPY3D){
+        .srcXInBytes = from->srcPos.x * (from->srcArray ? unit : 1),
+        .srcY = from->srcPos.y,
+        .srcZ = from->srcPos.z,
+        .srcMemoryType = src,
+        .srcPitch = from->srcPtr.pitch,
+        .srcHeight = from->srcPtr.ysize,
+        .dstXInBytes = from->dstPos.x * (from->dstArray ? unit : 1),
+        .dstY = from->dstPos.y,
+        .dstZ = from->dstPos.z,
+        .dstMemoryType = dst,
+        .dstPitch = from->dstPtr.pitch,
+        .dstHeight = from->dstPtr.ysize,
+        .WidthInBytes = from->extent.width * unit,
+        .Height = from->extent.height,
+        .Depth = from->extent.depth,
+    };
+    return ends_of(from, to);
+}
+
+/* Array ends leave the other end to tell the direction; between two arrays it is the device's. */
 static enum cudaMemcpyKind kind_of(CUmemorytype src, CUmemorytype dst)
 {
     if (src == CU_MEMORYTYPE_UNIFIED || dst == CU_MEMORYTYPE_UNIFIED)
@@ -115,21 +150,36 @@ static enum cudaMemcpyKind kind_of(CUmemorytype src, CUmemorytype dst)
     return dst == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
 }
 
-/* A driver's description has no width of the whole row; the pitch stands in for it. */
-void rt_copy_from_driver(const CUDA_MEMCPY3D *from, struct cudaMemcpy3DParms *to)
+static void *pointer_of(CUmemorytype type, const void *host, CUdeviceptr device)
 {
-    void *src = from->srcMemoryType == CU_MEMORYTYPE_HOST ? (void *)(uintptr_t)from->srcHost
-                                                          : (void *)from->srcDevice;
-    void *dst = from->dstMemoryType == CU_MEMORYTYPE_HOST ? from->dstHost : (void *)from->dstDevice;
+    if (type == CU_MEMORYTYPE_ARRAY)
+        return NULL;
+    return type == CU_MEMORYTYPE_HOST ? (void *)(uintptr_t)host : (void *)device;
+}
 
+/* A driver's description has no width of the whole row; the pitch stands in for it. */
+cudaError_t rt_copy_from_driver(const CUDA_MEMCPY3D *from, struct cudaMemcpy3DParms *to)
+{
+    CUarray src = from->srcMemoryType == CU_MEMORYTYPE_ARRAY ? from->srcArray : NULL;
+    CUarray dst = from->dstMemoryType == CU_MEMORYTYPE_ARRAY ? from->dstArray : NULL;
+    size_t unit = 1;
+    cudaError_t error = unit_of((cudaArray_t)src, (cudaArray_t)dst, &unit);
+
+    if (error != cudaSuccess)
+        return error;
     *to = (struct cudaMemcpy3DParms){
-        .srcPos = {from->srcXInBytes, from->srcY, from->srcZ},
-        .srcPtr = {src, from->srcPitch, from->srcPitch, from->srcHeight},
-        .dstPos = {from->dstXInBytes, from->dstY, from->dstZ},
-        .dstPtr = {dst, from->dstPitch, from->dstPitch, from->dstHeight},
-        .extent = {from->WidthInBytes, from->Height, from->Depth},
+        .srcArray = (cudaArray_t)src,
+        .srcPos = {from->srcXInBytes / (src ? unit : 1), from->srcY, from->srcZ},
+        .srcPtr = {pointer_of(from->srcMemoryType, from->srcHost, from->srcDevice), from->srcPitch,
+                   from->srcPitch, from->srcHeight},
+        .dstArray = (cudaArray_t)dst,
+        .dstPos = {from->dstXInBytes / (dst ? unit : 1), from->dstY, from->dstZ},
+        .dstPtr = {pointer_of(from->dstMemoryType, from->dstHost, from->dstDevice), from->dstPitch,
+                   from->dstPitch, from->dstHeight},
+        .extent = {from->WidthInBytes / unit, from->Height, from->Depth},
         .kind = kind_of(from->srcMemoryType, from->dstMemoryType),
     };
+    return cudaSuccess;
 }
 
 struct cudaMemcpy3DParms rt_copy_1d(void *dst, const void *src, size_t count,
@@ -184,7 +234,7 @@ static cudaError_t copy_2d(CUDA_MEMCPY2D *copy, void *dst, size_t dst_pitch, con
     };
     if (width > dst_pitch || width > src_pitch)
         return cudaErrorInvalidPitchValue;
-    return memory_types(kind, &copy->srcMemoryType, &copy->dstMemoryType);
+    return rt_memory_types(kind, &copy->srcMemoryType, &copy->dstMemoryType);
 }
 
 cudaError_t rt_cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
@@ -215,36 +265,19 @@ cudaError_t rt_cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, s
     return error == cudaSuccess ? DRIVER(cuMemcpy2DAsync, &copy, stream) : error;
 }
 
-/* ---- fills ---- */
+/* ---- batches ---- */
 
-cudaError_t rt_cudaMemset(void *dst, int value, size_t count)
-{
-    return DRIVER(cuMemsetD8, rt_address(dst), (unsigned char)value, count);
-}
+_Static_assert(sizeof(struct cudaMemcpyAttributes) == sizeof(CUmemcpyAttributes), "one layout");
+_Static_assert(sizeof(struct cudaMemcpy3DBatchOp) == sizeof(CUDA_MEMCPY3D_BATCH_OP), "one layout");
 
-cudaError_t rt_cudaMemset_ptds(void *dst, int value, size_t count)
-{
-    return DRIVER(cuMemsetD8_ptds, rt_address(dst), (unsigned char)value, count);
-}
-
-cudaError_t rt_cudaMemsetAsync(void *dst, int value, size_t count, cudaStream_t stream)
-{
-    return DRIVER(cuMemsetD8Async, rt_address(dst), (unsigned char)value, count, stream);
-}
-
-cudaError_t rt_cudaMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
-{
-    return DRIVER(cuMemsetD2D8, rt_address(dst), pitch, (unsigned char)value, width, height);
-}
-
-cudaError_t rt_cudaMemset2D_ptds(void *dst, size_t pitch, int value, size_t width, size_t height)
-{
-    return DRIVER(cuMemsetD2D8_ptds, rt_address(dst), pitch, (unsigned char)value, width, height);
-}
-
-cudaError_t rt_cudaMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height,
-                                 cudaStream_t stream)
-{
-    return DRIVER(cuMemsetD2D8Async, rt_address(dst), pitch, (unsigned char)value, width, height,
-                  stream);
-}
+FORWARD(cudaMemcpyBatchAsync,
+        (void *const *dsts, const void *const *srcs, const size_t *sizes, size_t count,
+         struct cudaMemcpyAttributes *attributes, size_t *indices, size_t attribute_count,
+         cudaStream_t stream),
+        cuMemcpyBatchAsync, (CUdeviceptr *)(uintptr_t)dsts, (CUdeviceptr *)(uintptr_t)srcs,
+        (size_t *)(uintptr_t)sizes, count, (CUmemcpyAttributes *)attributes, indices,
+        attribute_count, stream)
+FORWARD(cudaMemcpy3DBatchAsync,
+        (size_t count, struct cudaMemcpy3DBatchOp *copies, unsigned long long flags,
+         cudaStream_t stream),
+        cuMemcpy3DBatchAsync, count, (CUDA_MEMCPY3D_BATCH_OP *)copies, flags, stream)

@@ -28,6 +28,16 @@ FORWARD(cudaDeviceGetAttribute, (int *out, enum cudaDeviceAttr which, int device
         cuDeviceGetAttribute, out, (CUdevice_attribute)which, device)
 FORWARD(cudaDeviceGetP2PAttribute, (int *out, enum cudaDeviceP2PAttr which, int src, int dst),
         cuDeviceGetP2PAttribute, out, (CUdevice_P2PAttribute)which, src, dst)
+FORWARD(cudaDeviceGetHostAtomicCapabilities,
+        (unsigned int *out, const enum cudaAtomicOperation *operations, unsigned int count,
+         int device),
+        cuDeviceGetHostAtomicCapabilities, out, (const CUatomicOperation *)operations, count,
+        device)
+FORWARD(cudaDeviceGetP2PAtomicCapabilities,
+        (unsigned int *out, const enum cudaAtomicOperation *operations, unsigned int count, int src,
+         int dst),
+        cuDeviceGetP2PAtomicCapabilities, out, (const CUatomicOperation *)operations, count, src,
+        dst)
 FORWARD(cudaDeviceCanAccessPeer, (int *out, int device, int peer), cuDeviceCanAccessPeer, out,
         device, peer)
 FORWARD(cudaDeviceGetPCIBusId, (char *out, int length, int device), cuDeviceGetPCIBusId, out,
@@ -80,23 +90,66 @@ cudaError_t rt_cudaGetDeviceProperties(struct cudaDeviceProp *out, int ordinal)
     return cudaSuccess;
 }
 
+/* How many of the properties asked for (those that are not zero) a device has in at least that
+ * measure. */
+static unsigned matches(const struct cudaDeviceProp *device, const struct cudaDeviceProp *wanted)
+{
+    unsigned count = wanted->totalGlobalMem && device->totalGlobalMem >= wanted->totalGlobalMem;
+
+#define P(field, attribute) count += wanted->field && device->field >= wanted->field;
+#include "properties.def"
+#undef P
+    return count;
+}
+
+/* Of equal matches the first device. */
+cudaError_t rt_cudaChooseDevice(int *out, const struct cudaDeviceProp *wanted)
+{
+    struct cudaDeviceProp prop;
+    unsigned best = 0;
+    int count, chosen = 0;
+    cudaError_t error = out && wanted ? rt_cudaGetDeviceCount(&count) : cudaErrorInvalidValue;
+
+    for (int i = 0; error == cudaSuccess && i < count; i++) {
+        error = rt_cudaGetDeviceProperties(&prop, i);
+        if (error == cudaSuccess && matches(&prop, wanted) > best) {
+            best = matches(&prop, wanted);
+            chosen = i;
+        }
+    }
+    if (error == cudaSuccess)
+        *out = chosen;
+    return error;
+}
+
 /* ---- the current device ---- */
 
+/* A device that is not initialized yet is initialized with the flags. */
 cudaError_t rt_cudaSetDeviceFlags(unsigned int flags)
 {
+    CUcontext context;
     int device;
     cudaError_t error = rt_device(&device);
 
-    return error == cudaSuccess ? DRIVER(cuDevicePrimaryCtxSetFlags, device, flags) : error;
+    if (error == cudaSuccess)
+        error = DRIVER(cuDevicePrimaryCtxSetFlags, device, flags);
+    return error == cudaSuccess ? rt_primary(device, &context) : error;
 }
 
+/* Those of the current context, which may be the application's own, else the device's. */
 cudaError_t rt_cudaGetDeviceFlags(unsigned int *flags)
 {
+    CUcontext current = NULL;
     int device, active;
     cudaError_t error = flags ? rt_device(&device) : cudaErrorInvalidValue;
 
-    return error == cudaSuccess ? DRIVER(cuDevicePrimaryCtxGetState, device, flags, &active)
-                                : error;
+    if (error == cudaSuccess)
+        error = DRIVER(cuCtxGetCurrent, &current);
+    if (error != cudaSuccess)
+        return error;
+    if (current && DRIVER(cuCtxGetFlags, flags) == cudaSuccess)
+        return cudaSuccess;
+    return DRIVER(cuDevicePrimaryCtxGetState, device, flags, &active);
 }
 
 cudaError_t rt_cudaDeviceSynchronize(void)
@@ -114,3 +167,34 @@ FORWARD(cudaDeviceSetCacheConfig, (enum cudaFuncCache config), cuCtxSetCacheConf
         (CUfunc_cache)config)
 FORWARD(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest), cuCtxGetStreamPriorityRange,
         least, greatest)
+FORWARD(cudaDeviceGetSharedMemConfig, (enum cudaSharedMemConfig * out), cuCtxGetSharedMemConfig,
+        (CUsharedconfig *)out)
+FORWARD(cudaDeviceSetSharedMemConfig, (enum cudaSharedMemConfig config), cuCtxSetSharedMemConfig,
+        (CUsharedconfig)config)
+FORWARD(cudaDeviceFlushGPUDirectRDMAWrites,
+        (enum cudaFlushGPUDirectRDMAWritesTarget target,
+         enum cudaFlushGPUDirectRDMAWritesScope scope),
+        cuFlushGPUDirectRDMAWrites, (CUflushGPUDirectRDMAWritesTarget)target,
+        (CUflushGPUDirectRDMAWritesScope)scope)
+/* The callback types differ in type names only. */
+FORWARD(cudaDeviceRegisterAsyncNotification,
+        (int device, cudaAsyncCallback function, void *data, cudaAsyncCallbackHandle_t *out),
+        cuDeviceRegisterAsyncNotification, device, (CUasyncCallback)(void (*)(void))function, data,
+        (CUasyncCallbackHandle *)out)
+FORWARD(cudaDeviceUnregisterAsyncNotification, (int device, cudaAsyncCallbackHandle_t handle),
+        cuDeviceUnregisterAsyncNotification, device, (CUasyncCallbackHandle)handle)
+
+cudaError_t rt_cudaCtxResetPersistingL2Cache(void)
+{
+    return DRIVER(cuCtxResetPersistingL2Cache);
+}
+
+cudaError_t rt_cudaProfilerStart(void)
+{
+    return DRIVER(cuProfilerStart);
+}
+
+cudaError_t rt_cudaProfilerStop(void)
+{
+    return DRIVER(cuProfilerStop);
+}

@@ -1,5 +1,6 @@
-/* graph.c: graphs and executable graphs as a whole: the driver's calls under their runtime names.
- * What is inside a node is graph_nodes.c's. Nothing here keeps state. */
+/* graph.c: graphs and executable graphs as a whole, and what belongs to a graph (user objects,
+ * handles of conditional nodes): the driver's calls under their runtime names. What is inside a
+ * node is graph_nodes.c's. Nothing here keeps state. */
 #include "runtime.h"
 
 /* ---- structure ---- */
@@ -34,6 +35,38 @@ FORWARD(cudaGraphRemoveDependencies,
          const cudaGraphEdgeData *data, size_t count),
         cuGraphRemoveDependencies, graph, from, to, (const CUgraphEdgeData *)data, count)
 FORWARD(cudaGraphDestroyNode, (cudaGraphNode_t node), cuGraphDestroyNode, node)
+FORWARD(cudaGraphDebugDotPrint, (cudaGraph_t graph, const char *path, unsigned int flags),
+        cuGraphDebugDotPrint, graph, path, flags)
+
+/* ---- what belongs to a graph ---- */
+
+FORWARD(cudaUserObjectCreate,
+        (cudaUserObject_t * out, void *pointer, cudaHostFn_t destroy, unsigned int references,
+         unsigned int flags),
+        cuUserObjectCreate, out, pointer, destroy, references, flags)
+FORWARD(cudaUserObjectRetain, (cudaUserObject_t object, unsigned int count), cuUserObjectRetain,
+        object, count)
+FORWARD(cudaUserObjectRelease, (cudaUserObject_t object, unsigned int count), cuUserObjectRelease,
+        object, count)
+FORWARD(cudaGraphRetainUserObject,
+        (cudaGraph_t graph, cudaUserObject_t object, unsigned int count, unsigned int flags),
+        cuGraphRetainUserObject, graph, object, count, flags)
+FORWARD(cudaGraphReleaseUserObject,
+        (cudaGraph_t graph, cudaUserObject_t object, unsigned int count), cuGraphReleaseUserObject,
+        graph, object, count)
+
+/* The driver wants the context, too, in which kernels will set the value. */
+cudaError_t rt_cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *out, cudaGraph_t graph,
+                                                unsigned int initial, unsigned int flags)
+{
+    CUcontext context;
+    cudaError_t error = rt_context(&context);
+
+    return error == cudaSuccess
+               ? DRIVER(cuGraphConditionalHandleCreate, (CUgraphConditionalHandle *)out, graph,
+                        context, initial, flags)
+               : error;
+}
 
 /* ---- executable graphs ---- */
 

@@ -102,9 +102,7 @@ cudaError_t rt_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMem
     cudaError_t error =
         params ? DRIVER(cuGraphMemcpyNodeGetParams, node, &copy) : cudaErrorInvalidValue;
 
-    if (error == cudaSuccess)
-        rt_copy_from_driver(&copy, params);
-    return error;
+    return error == cudaSuccess ? rt_copy_from_driver(&copy, params) : error;
 }
 
 cudaError_t rt_cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
@@ -215,7 +213,7 @@ cudaError_t rt_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphN
     return DRIVER(cuGraphExecMemsetNodeSetParams, exec, node, &to, context);
 }
 
-/* ---- host, child and empty nodes: one layout in both forms ---- */
+/* ---- host, child, empty and event nodes: one layout in both forms ---- */
 
 FORWARD(cudaGraphAddHostNode,
         (cudaGraphNode_t * out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
@@ -240,6 +238,28 @@ FORWARD(cudaGraphExecChildGraphNodeSetParams,
 FORWARD(cudaGraphAddEmptyNode,
         (cudaGraphNode_t * out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count),
         cuGraphAddEmptyNode, out, graph, after, count)
+FORWARD(cudaGraphAddEventRecordNode,
+        (cudaGraphNode_t * out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+         cudaEvent_t event),
+        cuGraphAddEventRecordNode, out, graph, after, count, event)
+FORWARD(cudaGraphEventRecordNodeGetEvent, (cudaGraphNode_t node, cudaEvent_t *out),
+        cuGraphEventRecordNodeGetEvent, node, out)
+FORWARD(cudaGraphEventRecordNodeSetEvent, (cudaGraphNode_t node, cudaEvent_t event),
+        cuGraphEventRecordNodeSetEvent, node, event)
+FORWARD(cudaGraphExecEventRecordNodeSetEvent,
+        (cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event),
+        cuGraphExecEventRecordNodeSetEvent, exec, node, event)
+FORWARD(cudaGraphAddEventWaitNode,
+        (cudaGraphNode_t * out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+         cudaEvent_t event),
+        cuGraphAddEventWaitNode, out, graph, after, count, event)
+FORWARD(cudaGraphEventWaitNodeGetEvent, (cudaGraphNode_t node, cudaEvent_t *out),
+        cuGraphEventWaitNodeGetEvent, node, out)
+FORWARD(cudaGraphEventWaitNodeSetEvent, (cudaGraphNode_t node, cudaEvent_t event),
+        cuGraphEventWaitNodeSetEvent, node, event)
+FORWARD(cudaGraphExecEventWaitNodeSetEvent,
+        (cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event),
+        cuGraphExecEventWaitNodeSetEvent, exec, node, event)
 
 /* ---- any type of node ---- */
 

@@ -1,4 +1,4 @@
-/* kernel.c: kernels as the application names them: libraries it loads, attributes, launches. A
+/* kernel.c: kernels as the application names them: libraries it loads, attributes. A
  * kernel argument called `func` is a host stub or a cudaKernel_t; library.c tells which. */
 #include "runtime.h"
 
@@ -10,6 +10,19 @@ cudaError_t rt_cudaLibraryLoadData(cudaLibrary_t *out, const void *code,
                                    void **values, unsigned int count)
 {
     cudaError_t error = DRIVER(cuLibraryLoadData, out, code, (CUjit_option *)jit_options,
+                               jit_values, jit_count, (CUlibraryOption *)options, values, count);
+
+    if (error == cudaSuccess)
+        rt_library_note(*out);
+    return error;
+}
+
+cudaError_t rt_cudaLibraryLoadFromFile(cudaLibrary_t *out, const char *file,
+                                       enum cudaJitOption *jit_options, void **jit_values,
+                                       unsigned int jit_count, enum cudaLibraryOption *options,
+                                       void **values, unsigned int count)
+{
+    cudaError_t error = DRIVER(cuLibraryLoadFromFile, out, file, (CUjit_option *)jit_options,
                                jit_values, jit_count, (CUlibraryOption *)options, values, count);
 
     if (error == cudaSuccess)
@@ -53,6 +66,9 @@ cudaError_t rt_cudaLibraryGetManaged(void **out, size_t *bytes, cudaLibrary_t li
 {
     return DRIVER(cuLibraryGetManaged, (CUdeviceptr *)out, bytes, library, name);
 }
+
+FORWARD(cudaLibraryGetUnifiedFunction, (void **out, cudaLibrary_t library, const char *name),
+        cuLibraryGetUnifiedFunction, out, library, name)
 
 /* ---- functions ---- */
 
@@ -108,14 +124,6 @@ cudaError_t rt_cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void 
     return error;
 }
 
-#define ON_FUNCTION(name, params, driver, ...)                                                     \
-    cudaError_t rt_##name params                                                                   \
-    {                                                                                              \
-        CUfunction function;                                                                       \
-        cudaError_t error = rt_function_of(func, &function);                                       \
-        return error == cudaSuccess ? DRIVER(driver, __VA_ARGS__) : error;                         \
-    }
-
 ON_FUNCTION(cudaFuncSetAttribute, (const void *func, enum cudaFuncAttribute which, int value),
             cuFuncSetAttribute, function, (CUfunction_attribute)which, value)
 ON_FUNCTION(cudaFuncSetCacheConfig, (const void *func, enum cudaFuncCache config),
@@ -123,102 +131,8 @@ ON_FUNCTION(cudaFuncSetCacheConfig, (const void *func, enum cudaFuncCache config
 ON_FUNCTION(cudaFuncGetName, (const char **out, const void *func), cuFuncGetName, out, function)
 ON_FUNCTION(cudaFuncGetParamInfo, (const void *func, size_t index, size_t *offset, size_t *bytes),
             cuFuncGetParamInfo, function, index, offset, bytes)
-ON_FUNCTION(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
-            (int *out, const void *func, int threads, size_t shared_bytes),
-            cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, out, function, threads,
-            shared_bytes, CU_OCCUPANCY_DEFAULT)
-ON_FUNCTION(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
-            (int *out, const void *func, int threads, size_t shared_bytes, unsigned int flags),
-            cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, out, function, threads,
-            shared_bytes, flags)
-
-/* ---- launches ---- */
-
-ON_FUNCTION(cudaLaunchKernel,
-            (const void *func, dim3 grid, dim3 block, void **args, size_t shared_bytes,
-             cudaStream_t stream),
-            cuLaunchKernel, function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-            (unsigned)shared_bytes, stream, args, NULL)
-ON_FUNCTION(cudaLaunchCooperativeKernel,
-            (const void *func, dim3 grid, dim3 block, void **args, size_t shared_bytes,
-             cudaStream_t stream),
-            cuLaunchCooperativeKernel, function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-            (unsigned)shared_bytes, stream, args)
-
-/* What `<<<>>>` becomes. The handle stays NULL when the kernel could not be looked up. */
-cudaError_t rt___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
-                                  size_t shared_bytes, cudaStream_t stream)
-{
-    return rt_cudaLaunchKernel(kernel, grid, block, args, shared_bytes, stream);
-}
-
-static cudaError_t launch_ex(const cudaLaunchConfig_t *config, cudaStream_t stream,
-                             const void *func, void **args)
-{
-    CUlaunchConfig launch = {
-        .gridDimX = config->gridDim.x,
-        .gridDimY = config->gridDim.y,
-        .gridDimZ = config->gridDim.z,
-        .blockDimX = config->blockDim.x,
-        .blockDimY = config->blockDim.y,
-        .blockDimZ = config->blockDim.z,
-        .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
-        .hStream = stream,
-        .attrs = (CUlaunchAttribute *)config->attrs,
-        .numAttrs = config->numAttrs,
-    };
-    CUfunction function;
-    cudaError_t error = rt_function_of(func, &function);
-
-    return error == cudaSuccess ? DRIVER(cuLaunchKernelEx, &launch, function, args, NULL) : error;
-}
-
-cudaError_t rt_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
-{
-    return config ? launch_ex(config, config->stream, func, args) : cudaErrorInvalidValue;
-}
-
-cudaError_t rt_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func,
-                                        void **args)
-{
-    return config ? launch_ex(config, rt_ptsz(config->stream), func, args) : cudaErrorInvalidValue;
-}
-
-/* ---- the configuration between `<<<` and `>>>` ---- */
-
-/* The arguments of a launch may launch themselves, so configurations nest. */
-#define CONFIGURATIONS_MAX 16
-
-struct configuration {
-    dim3 grid, block;
-    size_t shared_bytes;
-    cudaStream_t stream;
-};
-
-static __thread struct configuration configurations[CONFIGURATIONS_MAX];
-static __thread unsigned configuration_depth;
-
-unsigned int rt___cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
-                                            struct CUstream_st *stream)
-{
-    if (configuration_depth == CONFIGURATIONS_MAX)
-        return cudaErrorMissingConfiguration;
-    configurations[configuration_depth++] =
-        (struct configuration){grid, block, shared_bytes, stream};
-    return cudaSuccess;
-}
-
-cudaError_t rt___cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes,
-                                          void *stream)
-{
-    const struct configuration *top;
-
-    if (!configuration_depth)
-        return cudaErrorMissingConfiguration;
-    top = &configurations[--configuration_depth];
-    *grid = top->grid;
-    *block = top->block;
-    *shared_bytes = top->shared_bytes;
-    *(cudaStream_t *)stream = top->stream;
-    return cudaSuccess;
-}
+ON_FUNCTION(cudaFuncSetSharedMemConfig, (const void *func, enum cudaSharedMemConfig config),
+            cuFuncSetSharedMemConfig, function, (CUsharedconfig)config)
+FORWARD(cudaKernelSetAttributeForDevice,
+        (cudaKernel_t kernel, enum cudaFuncAttribute which, int value, int device),
+        cuKernelSetAttribute, (CUfunction_attribute)which, value, kernel, device)

@@ -66,6 +66,19 @@ static struct symbol *find(const void *host)
     return found ? *found : NULL;
 }
 
+/* A program reaches a managed variable through a pointer, and what it calls the variable is the
+ * memory that the pointer names. Lock held. */
+static struct symbol *find_managed(const void *memory)
+{
+    for (struct binary *binary = binaries; binary && memory; binary = binary->next) {
+        for (struct symbol *symbol = binary->symbols; symbol; symbol = symbol->next) {
+            if (symbol->kind == SYMBOL_MANAGED && *(void *const *)symbol->host == memory)
+                return symbol;
+        }
+    }
+    return NULL;
+}
+
 /* ---- registration, called by the compiler's start-up code ---- */
 
 void **rt___cudaRegisterFatBinary(void *image)
@@ -231,6 +244,8 @@ cudaError_t rt_variable_of(const void *host, CUdeviceptr *address, size_t *bytes
 
     pthread_mutex_lock(&lock);
     symbol = find(host);
+    if (!symbol)
+        symbol = find_managed(host);
     if (symbol && symbol->kind == SYMBOL_VARIABLE)
         error = global_of(symbol->binary, symbol->name, address, bytes);
     else if (symbol && symbol->kind == SYMBOL_MANAGED)

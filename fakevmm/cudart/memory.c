@@ -1,5 +1,5 @@
-/* memory.c: allocation of device and pinned host memory, and what a pointer is. It keeps no list of
- * its own: the driver knows every allocation. */
+/* memory.c: allocation of device and pinned host memory, and what a pointer is. Pools are pool.c's,
+ * managed memory is managed.c's. It keeps no list of its own: the driver knows every allocation. */
 #include "runtime.h"
 
 /* The driver refuses a size of zero; the runtime answers it with a null pointer. */
@@ -36,22 +36,19 @@ cudaError_t rt_cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t h
     return error;
 }
 
-cudaError_t rt_cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
+/* The depth is a matter of rows, too. */
+cudaError_t rt_cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
 {
-    CUdeviceptr address = 0;
+    void *pointer = NULL;
+    size_t pitch = 0, rows = extent.height * extent.depth;
     cudaError_t error;
 
-    if (!out)
+    if (!out || (extent.depth && rows / extent.depth != extent.height))
         return cudaErrorInvalidValue;
-    error = DRIVER(cuMemAllocAsync, &address, bytes, stream);
+    error = rt_cudaMallocPitch(&pointer, &pitch, extent.width, rows);
     if (error == cudaSuccess)
-        *out = (void *)address;
+        *out = (struct cudaPitchedPtr){pointer, pitch, extent.width, extent.height};
     return error;
-}
-
-cudaError_t rt_cudaFreeAsync(void *pointer, cudaStream_t stream)
-{
-    return DRIVER(cuMemFreeAsync, rt_address(pointer), stream);
 }
 
 /* The flags of cudaHostAlloc and cuMemHostAlloc, and of the two register calls, have the same bits.

@@ -2,6 +2,8 @@
  * under their runtime names, hence the table. Nothing here keeps state. */
 #include "runtime.h"
 
+_Static_assert(sizeof(cudaLaunchAttributeValue) == sizeof(CUlaunchAttributeValue), "one layout");
+
 FORWARD(cudaStreamCreate, (cudaStream_t * out), cuStreamCreate, out, CU_STREAM_DEFAULT)
 FORWARD(cudaStreamCreateWithFlags, (cudaStream_t * out, unsigned int flags), cuStreamCreate, out,
         flags)
@@ -14,6 +16,15 @@ FORWARD(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned i
         cuStreamWaitEvent, stream, event, flags)
 FORWARD(cudaStreamGetPriority, (cudaStream_t stream, int *out), cuStreamGetPriority, stream, out)
 FORWARD(cudaStreamGetFlags, (cudaStream_t stream, unsigned int *out), cuStreamGetFlags, stream, out)
+FORWARD(cudaStreamGetDevice, (cudaStream_t stream, int *out), cuStreamGetDevice, stream, out)
+FORWARD(cudaStreamCopyAttributes, (cudaStream_t dst, cudaStream_t src), cuStreamCopyAttributes, dst,
+        src)
+FORWARD(cudaStreamGetAttribute,
+        (cudaStream_t stream, cudaLaunchAttributeID which, cudaLaunchAttributeValue *out),
+        cuStreamGetAttribute, stream, (CUstreamAttrID)which, (CUstreamAttrValue *)out)
+FORWARD(cudaStreamSetAttribute,
+        (cudaStream_t stream, cudaLaunchAttributeID which, const cudaLaunchAttributeValue *value),
+        cuStreamSetAttribute, stream, (CUstreamAttrID)which, (const CUstreamAttrValue *)value)
 FORWARD(cudaStreamGetId, (cudaStream_t stream, unsigned long long *out), cuStreamGetId, stream, out)
 /* The callback types differ in the name of the error type only. */
 FORWARD(cudaStreamAddCallback,

@@ -38,11 +38,23 @@ static cudaError_t range(const void *symbol, size_t offset, size_t count, enum c
     return cudaSuccess;
 }
 
+cudaError_t rt_range_to(const void *symbol, size_t offset, size_t count, enum cudaMemcpyKind kind,
+                        void **out)
+{
+    return range(symbol, offset, count, kind, cudaMemcpyDeviceToHost, out);
+}
+
+cudaError_t rt_range_from(const void *symbol, size_t offset, size_t count, enum cudaMemcpyKind kind,
+                          void **out)
+{
+    return range(symbol, offset, count, kind, cudaMemcpyHostToDevice, out);
+}
+
 cudaError_t rt_cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset,
                                   enum cudaMemcpyKind kind)
 {
     void *at;
-    cudaError_t error = range(symbol, offset, count, kind, cudaMemcpyDeviceToHost, &at);
+    cudaError_t error = rt_range_to(symbol, offset, count, kind, &at);
 
     return error == cudaSuccess ? rt_cudaMemcpy(at, src, count, kind) : error;
 }
@@ -51,7 +63,7 @@ cudaError_t rt_cudaMemcpyToSymbol_ptds(const void *symbol, const void *src, size
                                        size_t offset, enum cudaMemcpyKind kind)
 {
     void *at;
-    cudaError_t error = range(symbol, offset, count, kind, cudaMemcpyDeviceToHost, &at);
+    cudaError_t error = rt_range_to(symbol, offset, count, kind, &at);
 
     return error == cudaSuccess ? rt_cudaMemcpy_ptds(at, src, count, kind) : error;
 }
@@ -60,7 +72,7 @@ cudaError_t rt_cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size
                                        size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     void *at;
-    cudaError_t error = range(symbol, offset, count, kind, cudaMemcpyDeviceToHost, &at);
+    cudaError_t error = rt_range_to(symbol, offset, count, kind, &at);
 
     return error == cudaSuccess ? rt_cudaMemcpyAsync(at, src, count, kind, stream) : error;
 }
@@ -69,7 +81,7 @@ cudaError_t rt_cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t count,
                                     enum cudaMemcpyKind kind)
 {
     void *at;
-    cudaError_t error = range(symbol, offset, count, kind, cudaMemcpyHostToDevice, &at);
+    cudaError_t error = rt_range_from(symbol, offset, count, kind, &at);
 
     return error == cudaSuccess ? rt_cudaMemcpy(dst, at, count, kind) : error;
 }
@@ -78,7 +90,7 @@ cudaError_t rt_cudaMemcpyFromSymbol_ptds(void *dst, const void *symbol, size_t c
                                          enum cudaMemcpyKind kind)
 {
     void *at;
-    cudaError_t error = range(symbol, offset, count, kind, cudaMemcpyHostToDevice, &at);
+    cudaError_t error = rt_range_from(symbol, offset, count, kind, &at);
 
     return error == cudaSuccess ? rt_cudaMemcpy_ptds(dst, at, count, kind) : error;
 }
@@ -87,7 +99,7 @@ cudaError_t rt_cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t c
                                          enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     void *at;
-    cudaError_t error = range(symbol, offset, count, kind, cudaMemcpyHostToDevice, &at);
+    cudaError_t error = rt_range_from(symbol, offset, count, kind, &at);
 
     return error == cudaSuccess ? rt_cudaMemcpyAsync(dst, at, count, kind, stream) : error;
 }

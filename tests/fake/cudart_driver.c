@@ -99,6 +99,28 @@ TEST(cudart_driver, a_context_of_the_applications_own_is_used)
     OK(cudaFree(memory));
 }
 
+/* "If a non-primary context is current, only the runtime's own state for it is reset." */
+TEST(cudart_driver, a_reset_spares_the_applications_context)
+{
+    CUcontext own = NULL;
+    CUdevice device;
+    void *memory = NULL, *primary = NULL;
+    unsigned flags = 0;
+    int value = 5;
+
+    OK(cudaMalloc(&primary, 4096));
+    T_EQ(cuDeviceGet(&device, 0), CUDA_SUCCESS);
+    T_EQ(cuCtxCreate(&own, NULL, CU_CTX_SCHED_YIELD, device), CUDA_SUCCESS);
+    OK(cudaMalloc(&memory, 4096));
+    OK(cudaGetDeviceFlags(&flags));
+    T_EQ(flags & cudaDeviceScheduleMask, cudaDeviceScheduleYield);
+    OK(cudaDeviceReset());
+    OK(cudaMemcpy(memory, &value, sizeof value, cudaMemcpyHostToDevice));
+    OK(cudaFree(memory));
+    T_EQ(cuCtxDestroy(own), CUDA_SUCCESS);
+    OK(cudaFree(primary)); /* the primary context was spared, too */
+}
+
 TEST(cudart_driver, entry_points_follow_the_version)
 {
     enum cudaDriverEntryPointQueryResult status;
@@ -121,6 +143,27 @@ TEST(cudart_driver, entry_points_follow_the_version)
     T_EQ(cudaGetDriverEntryPointByVersion(NULL, &now, 13000, cudaEnableDefault, NULL),
          cudaErrorInvalidValue);
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the form without a version */
+
+/* Without a version it is the runtime's own that counts. */
+TEST(cudart_driver, entry_points_without_a_version)
+{
+    enum cudaDriverEntryPointQueryResult status;
+    void *plain = NULL, *now = NULL;
+
+    OK(cudaGetDriverEntryPoint("cuCtxGetDevice", &plain, cudaEnableDefault, &status));
+    T_EQ(status, cudaDriverEntryPointSuccess);
+    OK(cudaGetDriverEntryPointByVersion("cuCtxGetDevice", &now, CUDART_VERSION, cudaEnableDefault,
+                                        NULL));
+    T_PTR_EQ(plain, now);
+    OK(cudaGetDriverEntryPoint("cuStreamQuery", &plain, cudaEnableLegacyStream, NULL));
+    OK(cudaGetDriverEntryPoint("cuStreamQuery", &now, cudaEnablePerThreadDefaultStream, NULL));
+    T_ASSERT(plain != now);
+}
+
+#pragma GCC diagnostic pop
 
 TEST(cudart_driver, an_entry_point_works)
 {

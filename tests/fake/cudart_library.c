@@ -1,5 +1,6 @@
 /* Libraries loaded through the fake runtime, attributes of their kernels, launches. */
 #include "tests/fake/cudart_kernels.h"
+#include "tests/helpers.h"
 
 static cudaLibrary_t load(void)
 {
@@ -124,4 +125,23 @@ TEST(cudart_library, a_shape_beyond_the_limits_is_refused)
 
     T_NE(cudaLaunchKernel(kernel(library, "count"), ONE_BLOCK(4096), NULL, 0, NULL), cudaSuccess);
     OK(cudaLibraryUnload(library));
+}
+
+TEST(cudart_library, code_is_loaded_from_a_file)
+{
+    char *name = t_format("%s/code.ptx", t_temp());
+    FILE *file = fopen(name, "w");
+    cudaLibrary_t library = NULL;
+    unsigned count = 0;
+
+    T_NOT_NULL(file);
+    T_GE(fputs(cudart_ptx, file), 0);
+    T_EQ(fclose(file), 0);
+    OK(cudaLibraryLoadFromFile(&library, name, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cudaLibraryGetKernelCount(&count, library));
+    T_EQ(count, 2);
+    OK(cudaLibraryUnload(library));
+    T_EQ(cudaLibraryLoadFromFile(&library, "/no/such/file", NULL, NULL, 0, NULL, NULL, 0),
+         cudaErrorFileNotFound);
+    free(name);
 }

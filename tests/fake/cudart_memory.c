@@ -119,3 +119,58 @@ TEST(cudart_memory, memory_info_follows_allocations)
     OK(cudaMemGetInfo(&after, &total));
     T_EQ(after, before);
 }
+
+TEST(cudart_memory, boxes_have_rows_and_slices)
+{
+    struct cudaExtent size = {10, 3, 2};
+    struct cudaPitchedPtr box = {0};
+    struct cudaMemcpy3DParms copy = {.extent = size, .kind = cudaMemcpyDeviceToHost};
+    unsigned char out[10 * 3 * 2] = {0};
+
+    OK(cudaMalloc3D(&box, size));
+    T_NOT_NULL(box.ptr);
+    T_GE(box.pitch, 10);
+    T_EQ(box.xsize, 10);
+    T_EQ(box.ysize, 3);
+    OK(cudaMemset3D(box, 1, size));
+    OK(cudaMemset3DAsync(box, 2, (struct cudaExtent){4, 2, 2}, NULL));
+    copy.srcPtr = box;
+    copy.dstPtr = (struct cudaPitchedPtr){out, 10, 10, 3};
+    OK(cudaMemcpy3D(&copy));
+    for (int z = 0; z < 2; z++) {
+        for (int y = 0; y < 3; y++) {
+            for (int x = 0; x < 10; x++)
+                T_EQ(out[(z * 3 + y) * 10 + x], x < 4 && y < 2 ? 2 : 1);
+        }
+    }
+    OK(cudaFree(box.ptr));
+    T_EQ(cudaMalloc3D(NULL, size), cudaErrorInvalidValue);
+    T_EQ(cudaMalloc3D(&box, (struct cudaExtent){1, SIZE_MAX / 2, 4}), cudaErrorInvalidValue);
+}
+
+TEST(cudart_memory, a_batch_of_copies_is_one_call)
+{
+    int in[2] = {7, 8}, out[2] = {0}, *device = NULL;
+    void *dsts[2], *to[2] = {&out[1], &out[0]};
+    const void *srcs[2] = {&in[0], &in[1]}, *from[2];
+    size_t sizes[2] = {sizeof(int), sizeof(int)}, first = 0;
+    struct cudaMemcpyAttributes attributes = {.srcAccessOrder = cudaMemcpySrcAccessOrderStream};
+    cudaStream_t stream;
+
+    OK(cudaMalloc((void **)&device, sizeof in));
+    OK(cudaStreamCreate(&stream));
+    dsts[0] = &device[0];
+    dsts[1] = &device[1];
+    OK(cudaMemcpyBatchAsync(dsts, srcs, sizes, 2, &attributes, &first, 1, stream));
+    from[0] = dsts[0];
+    from[1] = dsts[1];
+    OK(cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, stream));
+    OK(cudaStreamSynchronize(stream));
+    T_EQ(out[1], 7);
+    T_EQ(out[0], 8);
+    /* The default stream is not a stream that a batch can go to. */
+    T_EQ(cudaMemcpyBatchAsync(dsts, srcs, sizes, 2, &attributes, &first, 1, NULL),
+         cudaErrorInvalidValue);
+    OK(cudaStreamDestroy(stream));
+    OK(cudaFree(device));
+}

@@ -202,3 +202,46 @@ TEST(cudart_register, node_parameters_lead_back_to_the_stub)
     OK(cudaGraphDestroy(graph));
     __cudaUnregisterFatBinary(handle);
 }
+
+/* Copy nodes with a variable at one end: added, set, and set in the executable graph. */
+TEST(cudart_register, copy_nodes_reach_variables)
+{
+    void **handle = register_all();
+    int in = 5, other = 6, out = 0;
+    cudaGraph_t graph;
+    cudaGraphNode_t to, from;
+    cudaGraphExec_t exec;
+
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddMemcpyNodeToSymbol(&to, graph, NULL, 0, &counter_shadow, &other, 4, 0,
+                                      cudaMemcpyHostToDevice));
+    OK(cudaGraphAddMemcpyNodeFromSymbol(&from, graph, &to, 1, &other, &counter_shadow, 4, 0,
+                                        cudaMemcpyDeviceToHost));
+    OK(cudaGraphMemcpyNodeSetParamsToSymbol(to, &counter_shadow, &in, 4, 0,
+                                            cudaMemcpyHostToDevice));
+    OK(cudaGraphMemcpyNodeSetParamsFromSymbol(from, &out, &counter_shadow, 4, 0,
+                                              cudaMemcpyDeviceToHost));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphLaunch(exec, NULL));
+    OK(cudaStreamSynchronize(NULL));
+    T_EQ(out, 5);
+    OK(cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, to, &counter_shadow, &other, 4, 0,
+                                                cudaMemcpyHostToDevice));
+    OK(cudaGraphExecMemcpyNodeSetParamsFromSymbol(exec, from, &in, &counter_shadow, 4, 0,
+                                                  cudaMemcpyDeviceToHost));
+    OK(cudaGraphLaunch(exec, NULL));
+    OK(cudaStreamSynchronize(NULL));
+    T_EQ(in, 6);
+    T_EQ(cudaGraphAddMemcpyNodeToSymbol(&to, graph, NULL, 0, &add_stub, &other, 4, 0,
+                                        cudaMemcpyHostToDevice),
+         cudaErrorInvalidSymbol);
+    T_EQ(cudaGraphAddMemcpyNodeToSymbol(&to, graph, NULL, 0, &counter_shadow, &other, 4, 1,
+                                        cudaMemcpyHostToDevice),
+         cudaErrorInvalidValue);
+    T_EQ(cudaGraphExecMemcpyNodeSetParamsFromSymbol(exec, from, &in, &counter_shadow, 4, 0,
+                                                    cudaMemcpyHostToDevice),
+         cudaErrorInvalidMemcpyDirection);
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    __cudaUnregisterFatBinary(handle);
+}

@@ -137,3 +137,38 @@ TEST(cudart_stream, a_twin_means_the_threads_own_stream)
     T_EQ(out, 7);
     OK(cudaFree(memory));
 }
+
+TEST(cudart_stream, attributes_can_be_set_and_copied)
+{
+    cudaStream_t first, second;
+    cudaLaunchAttributeValue value = {.syncPolicy = cudaSyncPolicyYield}, back;
+
+    OK(cudaStreamCreate(&first));
+    OK(cudaStreamCreate(&second));
+    OK(cudaStreamSetAttribute(first, cudaLaunchAttributeSynchronizationPolicy, &value));
+    memset(&back, 0, sizeof back);
+    OK(cudaStreamGetAttribute(first, cudaLaunchAttributeSynchronizationPolicy, &back));
+    T_EQ(back.syncPolicy, cudaSyncPolicyYield);
+    OK(cudaStreamCopyAttributes(second, first));
+    memset(&back, 0, sizeof back);
+    OK(cudaStreamGetAttribute(second, cudaLaunchAttributeSynchronizationPolicy, &back));
+    T_EQ(back.syncPolicy, cudaSyncPolicyYield);
+    OK(cudaStreamDestroy(first));
+    OK(cudaStreamDestroy(second));
+}
+
+TEST(cudart_stream, a_stream_knows_its_device)
+{
+    cudaStream_t stream;
+    int device = -1;
+
+    setenv("FAKEVMM_DEVICES", "2", 1);
+    OK(cudaSetDevice(1));
+    OK(cudaStreamCreate(&stream));
+    OK(cudaSetDevice(0));
+    OK(cudaStreamGetDevice(stream, &device));
+    T_EQ(device, 1);
+    OK(cudaStreamGetDevice(NULL, &device));
+    T_EQ(device, 0);
+    OK(cudaStreamDestroy(stream));
+}
