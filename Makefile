@@ -36,7 +36,10 @@ LIB      = $(BUILD)/libvaremap.so
 FAKELIBS = $(BUILD)/fakevmm/libcuda.so.1 $(BUILD)/fakevmm/libcudart.so.13
 
 APPS    := $(patsubst tests/apps/%.c,$(BUILD)/apps/%,$(wildcard tests/apps/*.c)) \
-           $(if $(NVCC),$(patsubst tests/apps/%.cu,$(BUILD)/apps/%,$(wildcard tests/apps/*.cu)))
+           $(if $(NVCC),$(BUILD)/apps/saxpy_graph)
+# Compiled by nvcc, each with its device code compressed and plain. Only tests need all of them.
+CUDA_APPS := $(if $(NVCC),$(foreach d,apps apps/uncompressed,\
+             $(patsubst tests/apps/%.cu,$(BUILD)/$(d)/%,$(wildcard tests/apps/*.cu))))
 PROGS   := $(patsubst tests/shim/progs/%.c,$(BUILD)/tests/progs/%,$(wildcard tests/shim/progs/*.c)) \
            $(BUILD)/tests/random/program
 RANDOM  := $(call objects,$(wildcard tests/random/*.c))
@@ -48,7 +51,8 @@ PROBES  := $(if $(CUDA_LIB),$(BUILD)/tests/progs/cudart_static $(BUILD)/tests/pr
 UNIT    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
 SYSTEM  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/fake/*.c tests/shim/*.c \
            tests/fault/*.c tests/regress/*.c))
-SCRIPTS := $(wildcard tests/*/*.sh) scripts/check-exports scripts/check-layering scripts/check-map
+SCRIPTS := $(wildcard tests/*/*.sh) scripts/check-exports scripts/check-layering scripts/check-map \
+           scripts/check-api
 BENCH   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
 
 .DEFAULT_GOAL := all
@@ -105,10 +109,18 @@ $(BUILD)/apps/%: $(BUILD)/obj/tests/apps/%.o $(FAKELIBS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $< $(PROGRAM_LIBS)
 
-$(BUILD)/apps/%: tests/apps/%.cu
+ARCH = compute_75
+$(BUILD)/apps/bf16_kernels $(BUILD)/apps/uncompressed/bf16_kernels: ARCH = compute_80
+
+$(BUILD)/apps/%: tests/apps/%.cu $(wildcard tests/apps/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC,$@)
-	$(Q)$(NVCC) -O2 -std=c++17 -I. -cudart shared -arch=compute_75 -o $@ $<
+	$(Q)$(NVCC) -O2 -std=c++17 -I. -cudart shared -arch=$(ARCH) -o $@ $<
+
+$(BUILD)/apps/uncompressed/%: tests/apps/%.cu $(wildcard tests/apps/*.h)
+	@mkdir -p $(@D)
+	$(call say,NVCC,$@)
+	$(Q)$(NVCC) -O2 -std=c++17 -I. -cudart shared -arch=$(ARCH) --no-compress -o $@ $<
 
 $(BUILD)/tests/progs/%: $(BUILD)/obj/tests/shim/progs/%.o $(FAKELIBS)
 	@mkdir -p $(@D)
@@ -179,7 +191,7 @@ check: ## every test; under ten minutes on two cores
 	@$(MAKE) --no-print-directory -j$(shell nproc) check-built
 
 .PHONY: check-built tests
-tests: all $(PROGS) $(LIBS) $(PROBES) $(UNIT) $(SYSTEM)
+tests: all $(CUDA_APPS) $(PROGS) $(LIBS) $(PROBES) $(UNIT) $(SYSTEM)
 
 check-built: tests
 	@scripts/run-tests --build $(BUILD) $(UNIT) $(SYSTEM) $(SCRIPTS)
