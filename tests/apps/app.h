@@ -34,7 +34,16 @@ static inline uint64_t app_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The closing lines, checksum last. Returns the status for main to return. */
+/* The last line of every program. Returns the status for main to return. */
+static inline int app_checksum_line(uint64_t checksum)
+{
+    printf("checksum %016" PRIx64 "\n", checksum);
+    if (fflush(stdout) || ferror(stdout))
+        app_fail("printf", "cannot write the results");
+    return 0;
+}
+
+/* The closing lines of a program that updates and launches a graph. */
 static inline int app_finish(const struct app_options *options, const struct app_tally *tally)
 {
     printf("updates %" PRIu64 "\nlaunches %" PRIu64 "\n", tally->updates, tally->launches);
@@ -43,10 +52,7 @@ static inline int app_finish(const struct app_options *options, const struct app
     if (options->time)
         printf("host_ns_per_step %" PRIu64 "\n",
                options->steps ? tally->host_ns / options->steps : 0);
-    printf("checksum %016" PRIx64 "\n", tally->checksum);
-    if (fflush(stdout) || ferror(stdout))
-        app_fail("printf", "cannot write the results");
-    return 0;
+    return app_checksum_line(tally->checksum);
 }
 
 #endif

@@ -29,14 +29,19 @@ __attribute__((noreturn)) static inline void app_misuse(const char *what, const 
     exit(2);
 }
 
+/* A program that has no use for nodes or bytes leaves that default 0 and does not offer the option.
+ */
 struct app_options {
     uint64_t steps; /* may be 0 */
     uint64_t nodes; /* kernel nodes of the graph, 1 or more */
     uint64_t bytes; /* of each buffer, 8 or more */
     uint64_t seed;
-    bool time;      /* also print the host time per step */
-    bool allocates; /* set by programs that allocate device memory in every step */
-    bool pointers;  /* such a program also prints what it was given */
+    const char *const *modes; /* NULL-terminated names of the ways to do the work, or NULL */
+    size_t mode;              /* which of them */
+    const char *mode_option;  /* what that option is called; NULL: --mode */
+    bool time;                /* also print the host time per step */
+    bool allocates;           /* set by programs that allocate device memory in every step */
+    bool pointers;            /* such a program also prints what it was given */
 };
 
 /* Digits with an optional K, M or G (powers of 1024), within [min, max]. */
@@ -59,21 +64,40 @@ static inline uint64_t app_number(const char *option, const char *text, uint64_t
     return value << shift;
 }
 
+static inline const char *app_mode_option(const struct app_options *options)
+{
+    return options->mode_option ? options->mode_option : "--mode";
+}
+
 static inline void app_help(const char *about, const struct app_options *o)
 {
-    printf("%s\n\n"
-           "  --steps N   updates and launches of the graph (%" PRIu64 ")\n"
-           "  --nodes K   kernel nodes in it (%" PRIu64 ")\n"
-           "  --bytes B   size of each buffer, also with K, M or G (%" PRIu64 ")\n"
-           "  --seed S    of the random numbers (%" PRIu64 ")\n"
-           "  --time      also print host_ns_per_step, spent in the calls that are counted\n"
-           "%s"
-           "  --help      this text\n",
-           about, o->steps, o->nodes, o->bytes, o->seed,
-           o->allocates ? "  --print-pointers  also print what each step allocated, as\n"
-                          "              lines `ptr STEP INDEX ADDRESS`\n"
-                        : "");
+    printf("%s\n\n  --steps N   how often the work is done (%" PRIu64 ")\n", about, o->steps);
+    if (o->nodes)
+        printf("  --nodes K   kernel nodes in the graph (%" PRIu64 ")\n", o->nodes);
+    if (o->bytes)
+        printf("  --bytes B   size of each buffer, also with K, M or G (%" PRIu64 ")\n", o->bytes);
+    printf("  --seed S    of the random numbers (%" PRIu64 ")\n", o->seed);
+    if (o->modes)
+        printf("  %s M    one of", app_mode_option(o));
+    for (size_t i = 0; o->modes && o->modes[i]; i++)
+        printf(" %s%s", o->modes[i], o->modes[i + 1] ? "" : "; the first is the default\n");
+    printf("  --time      also print host_ns_per_step, spent in the calls that are counted\n");
+    if (o->allocates)
+        printf("  --print-pointers  also print what each step allocated, as\n"
+               "              lines `ptr STEP INDEX ADDRESS`\n");
+    printf("  --help      this text\n");
     exit(0);
+}
+
+static inline size_t app_mode(const struct app_options *options, const char *name)
+{
+    size_t mode = 0;
+
+    while (options->modes[mode] && strcmp(options->modes[mode], name))
+        mode++;
+    if (!options->modes[mode])
+        app_misuse(name, "no such mode");
+    return mode;
 }
 
 /* The switch that an argument sets, or NULL. */
@@ -100,22 +124,28 @@ static inline void app_parse(int argc, char **argv, const char *about, struct ap
     };
 
     for (int i = 1; i < argc; i++) {
-        bool *on = app_switch(argv[i], options);
+        const char *argument = argv[i];
+        bool *on = app_switch(argument, options);
+        bool mode = options->modes && !strcmp(argument, app_mode_option(options));
         size_t row = 0;
 
-        if (!strcmp(argv[i], "--help"))
+        if (!strcmp(argument, "--help"))
             app_help(about, options);
         if (on) {
             *on = true;
             continue;
         }
-        while (row < sizeof table / sizeof *table && strcmp(argv[i], table[row].name))
+        while (row < sizeof table / sizeof *table && strcmp(argument, table[row].name))
             row++;
-        if (row == sizeof table / sizeof *table)
-            app_misuse(argv[i], "unknown option");
+        bool offered = row < sizeof table / sizeof *table && *table[row].value >= table[row].min;
+        if (!mode && !offered)
+            app_misuse(argument, "unknown option");
         if (++i == argc)
-            app_misuse(table[row].name, "needs a value");
-        *table[row].value = app_number(table[row].name, argv[i], table[row].min, table[row].max);
+            app_misuse(argument, "needs a value");
+        if (mode)
+            options->mode = app_mode(options, argv[i]);
+        else
+            *table[row].value = app_number(argument, argv[i], table[row].min, table[row].max);
     }
 }
 
