@@ -96,8 +96,7 @@ void vr_update_told(struct vr_state *state, const struct vr_update *update,
 struct vr_transfer {
     vr_handle exec, node;
     vr_handle context; /* 0: the current context */
-    /* The descriptor in its normal form: descriptors that the driver treats alike have the same.
-     * Read during the call only. */
+    /* The descriptor, without what the driver does not look at. Read during the call only. */
     const void *said;
     size_t bytes;
     struct vr_operand {

@@ -94,17 +94,14 @@ VR_KERNEL_SETTER(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS_v2, 
 
 _Static_assert(sizeof(CUDA_MEMCPY3D) <= VR_TRANSFER_BYTES, "a descriptor fits into its record");
 
-/* The driver takes a UNIFIED address in device memory as a DEVICE one, and captured copies have the
- * former where explicit ones have the latter; what a type does not use is not looked at (cuda.h,
- * cuMemcpy3D). True if it is device memory by its type. */
-static bool normal_end(CUmemorytype *type, const void **host, CUarray *array)
+/* What a memory type does not use is not looked at by the driver (cuda.h, cuMemcpy3D), and left out
+ * here. The type stays: an address may be given as DEVICE or UNIFIED, but a later ExecUpdate tells
+ * the two apart. True if it is device memory by its type. */
+static bool normal_end(CUmemorytype type, const void **host, CUarray *array)
 {
-    if (*type != CU_MEMORYTYPE_DEVICE && *type != CU_MEMORYTYPE_UNIFIED)
-        return false;
-    *type = CU_MEMORYTYPE_DEVICE;
     *host = NULL;
     *array = NULL;
-    return true;
+    return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED;
 }
 
 static void add_operand(struct vr_transfer *transfer, CUdeviceptr address, size_t offset,
@@ -126,9 +123,8 @@ static void read_copy(struct vr_transfer *transfer, CUDA_MEMCPY3D *normal,
         copy->dstZ)
         return;
     *normal = *copy;
-    device = normal_end(&normal->srcMemoryType, &normal->srcHost, &normal->srcArray);
-    device &=
-        normal_end(&normal->dstMemoryType, (const void **)&normal->dstHost, &normal->dstArray);
+    device = normal_end(normal->srcMemoryType, &normal->srcHost, &normal->srcArray);
+    device &= normal_end(normal->dstMemoryType, (const void **)&normal->dstHost, &normal->dstArray);
     transfer->said = normal;
     transfer->bytes = sizeof *normal;
     transfer->opaque = !device;

@@ -78,9 +78,10 @@ static void copy_unified(void)
 {
     MUST(copy());
     rig.copy.srcMemoryType = rig.copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+    thrice(copy);            /* ExecUpdate tells the two types apart */
     rig.copy.srcHost = &rig; /* not looked at */
-    thrice(copy);
-    copies = 1;
+    MUST(copy());
+    copies = 2;
 }
 
 static void copy_offset(void)
