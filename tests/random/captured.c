@@ -39,7 +39,7 @@ static void one(struct lane *lane, CUstream stream, unsigned to)
 }
 
 /* Cells 0 and 1 are the stream's, 2 and 3 the fork's: what runs beside each other never meets. */
-static CUgraph capture(struct lane *lane, CUstream fork)
+static CUgraph capture(struct lane *lane, CUstream fork, const CUevent event[2])
 {
     CUgraph graph = NULL;
     CUresult begun = cuStreamBeginCapture_v2(lane->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
@@ -50,14 +50,14 @@ static CUgraph capture(struct lane *lane, CUstream fork)
     while (before-- > 0)
         one(lane, lane->stream, 0);
     if (forks) {
-        MUST(cuEventRecord(lane->mixed.event[0], lane->stream));
-        MUST(cuStreamWaitEvent(fork, lane->mixed.event[0], 0));
+        MUST(cuEventRecord(event[0], lane->stream));
+        MUST(cuStreamWaitEvent(fork, event[0], 0));
         one(lane, fork, 2);
-        MUST(cuEventRecord(lane->mixed.event[1], fork));
+        MUST(cuEventRecord(event[1], fork));
     }
     one(lane, lane->stream, 0);
     if (forks)
-        MUST(cuStreamWaitEvent(lane->stream, lane->mixed.event[1], 0));
+        MUST(cuStreamWaitEvent(lane->stream, event[1], 0));
     if (lane_draw(lane, 2))
         MUST(cuLaunchHostFunc(lane->stream, count, &lane->host_calls));
     lane_answer(lane, cuStreamEndCapture(lane->stream, &graph));
@@ -82,6 +82,7 @@ void captured_play(struct lane *lane)
     CUgraphExecUpdateResultInfo info;
     CUgraph first, second;
     CUgraphExec exec;
+    CUevent event[2];
     CUstream fork;
     bool early;
 
@@ -90,10 +91,12 @@ void captured_play(struct lane *lane)
         return;
     }
     MUST(cuStreamCreate(&fork, CU_STREAM_NON_BLOCKING));
-    first = capture(lane, fork);
+    for (int i = 0; i < 2; i++)
+        MUST(cuEventCreate(&event[i], CU_EVENT_DISABLE_TIMING));
+    first = capture(lane, fork, event);
     MUST(cuGraphInstantiateWithFlags(&exec, first, 0));
     lane_answer(lane, cuGraphLaunch(exec, lane->stream));
-    second = capture(lane, fork);
+    second = capture(lane, fork, event);
     early = lane_draw(lane, 2);
     if (early)
         MUST(cuGraphDestroy(first));
@@ -107,6 +110,8 @@ void captured_play(struct lane *lane)
     if (!early)
         lane_answer(lane, cuGraphDestroy(first));
     lane_answer(lane, cuStreamDestroy_v2(fork));
+    for (int i = 0; i < 2; i++)
+        lane_answer(lane, cuEventDestroy_v2(event[i]));
     MUST(cuStreamSynchronize(lane->stream));
     lane_observe(lane, &lane->host_calls, sizeof lane->host_calls);
 }

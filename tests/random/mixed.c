@@ -148,13 +148,13 @@ static void set_generic(struct lane *lane, CUgraphExec exec, enum mixed_kind kin
     lane_answer(lane, cuGraphExecNodeSetParams(exec, lane->mixed.node[kind], &params));
 }
 
-static void set(struct lane *lane, CUgraphExec exec, enum mixed_kind kind)
+static void set_as_drawn(struct lane *lane, CUgraphExec exec, enum mixed_kind kind, bool generic)
 {
     struct mixed *m = &lane->mixed;
     CUcontext context = lane->world->context;
     CUgraphNode node = m->node[kind];
 
-    if (lane_draw(lane, 3) == 0) {
+    if (generic) {
         set_generic(lane, exec, kind);
         return;
     }
@@ -180,6 +180,18 @@ static void set(struct lane *lane, CUgraphExec exec, enum mixed_kind kind)
         break;
     default: set_kernel(lane, exec, node); break;
     }
+}
+
+/* Values come from one of two places in the sequence of random numbers, so that most updates say
+ * what one before them said, in this form or another. */
+static void set(struct lane *lane, CUgraphExec exec, enum mixed_kind kind)
+{
+    bool generic = lane_draw(lane, 3) == 0;
+    uint64_t choice = lane_draw(lane, 2), goes_on = lane->random;
+
+    lane->random = lane->seed + 2 * (uint64_t)kind + choice;
+    set_as_drawn(lane, exec, kind, generic);
+    lane->random = goes_on;
 }
 
 static CUgraphExec any_exec(struct lane *lane)
