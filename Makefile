@@ -52,7 +52,7 @@ UNIT    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
 SYSTEM  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/fake/*.c tests/shim/*.c \
            tests/fault/*.c tests/regress/*.c))
 SCRIPTS := $(wildcard tests/*/*.sh) scripts/check-exports scripts/check-layering scripts/check-map \
-           scripts/check-api
+           scripts/check-api scripts/check-effects
 BENCH   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
 
 .DEFAULT_GOAL := all

@@ -61,6 +61,7 @@ enum vr_memory_counter {
     X(layout_unknown, "the driver does not tell the kernel's parameters (before 12.4)")            \
     X(context_unknown, "the driver does not tell the current context")                             \
     X(malformed, "its parameters could not be read")                                               \
+    X(operand_unknown, "it copies or fills memory that is not known from cuMemAlloc")              \
     X(stale, "handles may have changed their meaning, or its exec was changed otherwise")          \
     X(unsure, "the last update of its node failed or could not be read")                           \
     X(trouble, "the driver is in trouble or may be called past us")                                \

@@ -52,27 +52,12 @@ static bool holds_already(struct vr_state *state, const struct vr_update *update
 enum vr_answer vr_update_ask(struct vr_state *state, const struct vr_update *update,
                              struct vr_ticket *ticket)
 {
-    struct vr_exec *exec = vr_track_find(&state->track, update->exec);
-
-    ticket->exec = exec;
-    ticket->generation = atomic_load_explicit(&state->code_generation, memory_order_acquire);
-    ticket->context = 0;
-    ticket->would_elide = false;
-    ticket->refusal = VR_REFUSAL_NONE;
-    if (!exec)
-        ticket->refusal = VR_REFUSAL_unseen_exec;
-    else if (exec->device_launch)
-        ticket->refusal = VR_REFUSAL_device_launch;
-    else if (!atomic_load_explicit(&state->alive, memory_order_relaxed))
-        ticket->refusal = VR_REFUSAL_trouble;
-    if (ticket->refusal != VR_REFUSAL_NONE || !state->records)
+    if (!vr_ticket_open(state, update->exec, ticket))
         return VR_FORWARD;
-
-    ticket->epoch = vr_exec_epoch(exec);
     ticket->would_elide = holds_already(state, update, ticket);
     if (!ticket->would_elide || !state->answers)
         return VR_FORWARD;
-    vr_bump(&exec->counters.counter[VR_COUNT_updates_elided]);
+    vr_bump(&ticket->exec->counters.counter[VR_COUNT_updates_elided]);
     return VR_ANSWERED;
 }
 

@@ -158,15 +158,28 @@ void vr_exec_bury(struct vr_state *state, struct vr_exec *retired)
 
 /* ---- everything else that changes an exec, or what handles mean ---- */
 
-void vr_exec_changed(struct vr_state *state, vr_handle handle, enum vr_change change, bool accepted)
+static void doubt(struct vr_exec *exec, vr_handle node)
+{
+    struct vr_node *record = vr_node_find(&exec->nodes, node);
+
+    if (record)
+        record->valid = false;
+    vr_transfer_doubt(exec->transfers, node);
+}
+
+void vr_exec_changed(struct vr_state *state, vr_handle handle, vr_handle node,
+                     enum vr_change change, bool accepted)
 {
     struct vr_exec *exec = vr_track_find(&state->track, handle);
 
     vr_count(state, exec, accepted ? VR_COUNT_updates_forwarded : VR_COUNT_updates_failed);
     if (!exec)
         return;
-    /* A call that failed may have changed part of the exec. */
-    vr_exec_forget(exec);
+    /* A call that failed may have changed part of what it names. */
+    if (change == VR_CHANGE_NODE)
+        doubt(exec, node);
+    else
+        vr_exec_forget(exec);
     if (change == VR_CHANGE_GRAPH)
         vr_track_mix(&state->track, exec);
     if (!accepted)
@@ -177,6 +190,21 @@ void vr_exec_changed(struct vr_state *state, vr_handle handle, enum vr_change ch
     }
     vr_profile_replaced(&exec->profile, &exec->counters.phase);
     vr_slots_settle(&exec->nodes, &state->heap, false);
+}
+
+void vr_node_doubted(struct vr_state *state, vr_handle handle, vr_handle node)
+{
+    struct vr_exec *exec = vr_track_find(&state->track, handle);
+
+    if (exec)
+        doubt(exec, node);
+}
+
+bool vr_exec_has_records(struct vr_state *state, vr_handle handle)
+{
+    const struct vr_exec *exec = vr_track_find(&state->track, handle);
+
+    return exec && (exec->nodes.table || exec->transfers);
 }
 
 void vr_code_changed(struct vr_state *state)

@@ -88,17 +88,56 @@ enum vr_answer vr_update_ask(struct vr_state *state, const struct vr_update *upd
 void vr_update_told(struct vr_state *state, const struct vr_update *update,
                     const struct vr_ticket *ticket, bool accepted);
 
+/* ---- memcpy-node and memset-node setters ---- */
+
+/* Bytes of the largest normal form of a descriptor (CUDA_MEMCPY3D). */
+#define VR_TRANSFER_BYTES 208
+
+struct vr_transfer {
+    vr_handle exec, node;
+    vr_handle context; /* 0: the current context */
+    /* The descriptor, without what the driver does not look at. Read during the call only. */
+    const void *said;
+    size_t bytes;
+    struct vr_operand {
+        uint64_t address, bytes; /* device memory it names */
+        /* Set by vr_transfer_ask(): what memory that is. */
+        vr_handle context;
+        int device;
+        bool ours;
+    } operand[2]; /* those not in use are zero */
+    unsigned operands;
+    /* It names memory that is no device address, or could not be read: forward, and forget the
+     * node. */
+    bool opaque;
+};
+
+/* As vr_update_ask(). Such a node also binds what kind of memory its operands are: VR_ANSWERED only
+ * if each lies in an allocation that we know, of the same kind, device and context as before. */
+enum vr_answer vr_transfer_ask(struct vr_state *state, struct vr_transfer *transfer,
+                               struct vr_ticket *ticket);
+/* As vr_update_told(). */
+void vr_transfer_told(struct vr_state *state, const struct vr_transfer *transfer,
+                      const struct vr_ticket *ticket, bool accepted);
+
 /* ---- everything else that can make a record lie: forward, then forget ---- */
 
 enum vr_change {
-    VR_CHANGE_NODE, /* a setter of another kind, SetEnabled: nodes of the exec may differ */
-    VR_CHANGE_GRAPH /* ExecUpdate: the whole exec may differ; profiling ends until the next setter
-                     */
+    VR_CHANGE_NODE, /* a setter of another kind, SetEnabled: the node may differ */
+    VR_CHANGE_EXEC, /* all its nodes may differ */
+    VR_CHANGE_GRAPH /* ExecUpdate: the same, and it is another graph's: profiling ends until the
+                     * next setter */
 };
 
 /* After a forwarded call that changes `exec`, whatever the driver answered. Counts it as an update.
- */
-void vr_exec_changed(struct vr_state *state, vr_handle exec, enum vr_change change, bool accepted);
+ * `node` counts for VR_CHANGE_NODE. */
+void vr_exec_changed(struct vr_state *state, vr_handle exec, vr_handle node, enum vr_change change,
+                     bool accepted);
+
+/* More nodes of the exec may differ, by the same call: those of a child graph. */
+void vr_node_doubted(struct vr_state *state, vr_handle exec, vr_handle node);
+/* False: nobody needs to know which. */
+bool vr_exec_has_records(struct vr_state *state, vr_handle exec);
 
 /* Meanings of handles change: module and library unload, context end, function attributes,
  * source-node setters and attributes, node destroy. No record from before is believed. Called

@@ -32,6 +32,30 @@ struct vr_state {
     struct vr_recycler *recycler; /* device memory of ours (recycle.c) */
 };
 
+/* Begins a setter's ticket: its exec, and what its record is to be stamped with. False when nothing
+ * can be answered or learnt; the ticket's refusal says why. */
+static inline bool vr_ticket_open(struct vr_state *state, vr_handle handle,
+                                  struct vr_ticket *ticket)
+{
+    struct vr_exec *exec = vr_track_find(&state->track, handle);
+
+    ticket->exec = exec;
+    ticket->generation = atomic_load_explicit(&state->code_generation, memory_order_acquire);
+    ticket->context = 0;
+    ticket->would_elide = false;
+    ticket->refusal = VR_REFUSAL_NONE;
+    if (!exec)
+        ticket->refusal = VR_REFUSAL_unseen_exec;
+    else if (exec->device_launch)
+        ticket->refusal = VR_REFUSAL_device_launch;
+    else if (!atomic_load_explicit(&state->alive, memory_order_relaxed))
+        ticket->refusal = VR_REFUSAL_trouble;
+    if (ticket->refusal != VR_REFUSAL_NONE || !state->records)
+        return false;
+    ticket->epoch = vr_exec_epoch(exec);
+    return true;
+}
+
 /* Counts a call on `exec`; NULL for one we do not know. */
 void vr_count(struct vr_state *state, struct vr_exec *exec, enum vr_counter counter);
 

@@ -64,6 +64,7 @@ void vr_track_discard(struct vr_track *track, struct vr_heap *heap, struct vr_ex
     if (!exec)
         return;
     vr_nodes_free(&exec->nodes, heap);
+    vr_transfers_free(&exec->transfers, heap);
     atomic_store_explicit(&exec->counters.phase, VR_PHASE_DEAD, memory_order_relaxed);
     vr_lock_take(&track->pool);
     exec->next_free = track->free;
@@ -233,8 +234,10 @@ static const char *check_exec(struct vr_track *track, struct vr_shard *shard, st
         return "an exec has a generation that was never given out";
     if (atomic_load(&exec->counters.phase) == VR_PHASE_DEAD)
         return "a live exec is in no phase";
-    if (exec->device_launch && exec->nodes.table)
+    if (exec->device_launch && (exec->nodes.table || exec->transfers))
         return "an exec for device launch has node records";
+    if (!vr_transfers_sound(exec->transfers, code_generation, vr_exec_epoch(exec)))
+        return "a copy or fill record is from the future";
     return vr_nodes_check(&exec->nodes, code_generation, vr_exec_epoch(exec));
 }
 

@@ -14,6 +14,7 @@
 #include "lock.h"
 #include "node.h"
 #include "profile.h"
+#include "transfer.h"
 
 #define VR_SHARD_BITS    6
 #define VR_SHARDS        (1 << VR_SHARD_BITS)
@@ -31,7 +32,8 @@ struct vr_exec {
     _Atomic uint64_t *_Atomic graph_ends;
     bool device_launch;
     struct vr_nodes nodes;
-    struct vr_counters counters; /* go on from exec to exec */
+    struct vr_transfer_record *transfers; /* by node */
+    struct vr_counters counters;          /* go on from exec to exec */
     struct vr_profile profile;
     uint64_t generation; /* never reused: the identity behind the handle */
     vr_handle handle;

@@ -1,4 +1,4 @@
-/* hooks.h: the bodies behind the OWN entries, declared from the table. Each gets the state (never
+/* hooks.h: the bodies behind the HOOK entries, declared from the table. Each gets the state (never
  * NULL), the driver's function, and the application's arguments; each returns the driver's result
  * or the success it stands for. Defined in hooks_graph.c and resolve.c. */
 #ifndef VR_HOOKS_H
@@ -25,15 +25,9 @@ static inline bool vr_memory_watched(const struct vr_state *state)
 /* The list inside a parenthesised list. */
 #define VR_UNPACK(...) __VA_ARGS__
 
-#define VR_DECLARE_OWN(symbol, params)                                                             \
+#define VR_DECLARE_HOOK(symbol, params)                                                            \
     CUresult vr_hook_##symbol(struct vr_state *state, CUresult(*real) params, VR_UNPACK params);
-#define VR_DECLARE_UPDATE(symbol, params)
-#define VR_DECLARE_NODE(symbol, params)
-#define VR_DECLARE_GRAPH(symbol, params)
-#define VR_DECLARE_COPY(symbol, params)
-#define VR_DECLARE_CODE(symbol, params)
-#define VR_DECLARE_CONTEXT(symbol, params)
-#define VR_DECLARE_PRIMARY(symbol, params)
+#define VR_DECLARE_AROUND(symbol, params)
 #define VR_DECLARE_RETRY(symbol, params)
 
 /* A per-thread-default-stream twin means the same to us: the stream goes to the driver's twin. */
@@ -41,7 +35,8 @@ static inline bool vr_memory_watched(const struct vr_state *state)
 #define vr_hook_cuGraphLaunch_ptsz                vr_hook_cuGraphLaunch
 #define vr_hook_cuMemFreeAsync_ptsz               vr_hook_cuMemFreeAsync
 
-#define VR_ENTRY(class, symbol, base, since, ptds, params, args) VR_DECLARE_##class(symbol, params)
+#define VR_ENTRY(body, class, symbol, base, since, ptds, params, args)                             \
+    VR_DECLARE_##body(symbol, params)
 #include "shim/entries.h"
 
 #endif

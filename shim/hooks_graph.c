@@ -1,8 +1,5 @@
-/* hooks_graph.c: the hooks on the life, the update and the launch of execs. Each turns the driver's
- * structs into core's, asks, calls, tells. It must not decide what is equal or remember anything.
- */
-#include <string.h>
-
+/* hooks_graph.c: the hooks on the life and the launch of execs, and what errors mean. Updates are
+ * hooks_setters.c's and around.c's. */
 #include "shim/hooks.h"
 
 void vr_error_seen(struct vr_state *state, CUresult result)
@@ -112,90 +109,6 @@ CUresult vr_hook_cuGraphExecDestroy(struct vr_state *state, CUresult (*real)(CUg
         vr_exec_restore(state, retired);
     return result;
 }
-
-/* ---- kernel-node setters ---- */
-
-/* On the path of every setter, hence inline. */
-
-/* Reads the list that `extra` is (cuda.h, CU_LAUNCH_PARAM_*). False if it holds anything else. */
-static bool read_extra(struct vr_update *update, void **extra)
-{
-    bool sized = false;
-
-    for (int i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
-        if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) {
-            update->packed = extra[i + 1];
-        } else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1]) {
-            update->packed_bytes = *(const size_t *)extra[i + 1];
-            sized = true;
-        } else {
-            return false;
-        }
-    }
-    return sized && update->packed;
-}
-
-static inline __attribute__((always_inline)) void
-read_params_v1(struct vr_update *update, CUgraphExec exec, CUgraphNode node,
-               const CUDA_KERNEL_NODE_PARAMS_v1 *params)
-{
-    update->exec = (vr_handle)exec;
-    update->node = (vr_handle)node;
-    update->context = 0;
-    update->packed = NULL;
-    update->packed_bytes = 0;
-    /* Of a call that the driver refuses for its handles nothing may be read that it would not read.
-     */
-    update->malformed =
-        !exec || !node || !params || (params->extra && !read_extra(update, params->extra));
-    if (!params)
-        return;
-    update->code = (struct vr_code){(vr_handle)params->func, VR_CODE_FUNCTION};
-    memcpy(&update->geometry, &params->gridDimX, sizeof(update->geometry));
-    update->params = params->kernelParams;
-}
-
-/* The second struct begins with the first (cuda.h); `kern` counts only when `func` is NULL. */
-static inline __attribute__((always_inline)) void
-read_params_v2(struct vr_update *update, CUgraphExec exec, CUgraphNode node,
-               const CUDA_KERNEL_NODE_PARAMS_v2 *params)
-{
-    read_params_v1(update, exec, node, (const CUDA_KERNEL_NODE_PARAMS_v1 *)params);
-    if (params && !params->func) {
-        update->code = (struct vr_code){(vr_handle)params->kern, VR_CODE_KERNEL};
-        update->context = (vr_handle)params->ctx;
-    }
-}
-
-_Static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes) -
-                       offsetof(CUDA_KERNEL_NODE_PARAMS_v1, gridDimX) ==
-                   offsetof(struct vr_geometry, shared_bytes),
-               "the geometry must lie in the driver's struct as in core's");
-_Static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS_v2, extra) ==
-                   offsetof(CUDA_KERNEL_NODE_PARAMS_v1, extra),
-               "the second struct must begin with the first");
-
-/* The two ABIs differ in the struct they take, and in nothing else. */
-#define VR_KERNEL_SETTER(symbol, params_type, read_params)                                         \
-    CUresult vr_hook_##symbol(struct vr_state *state,                                              \
-                              CUresult (*real)(CUgraphExec, CUgraphNode, const params_type *),     \
-                              CUgraphExec a, CUgraphNode b, const params_type *c)                  \
-    {                                                                                              \
-        struct vr_update update;                                                                   \
-        struct vr_ticket ticket;                                                                   \
-        CUresult result;                                                                           \
-                                                                                                   \
-        read_params(&update, a, b, c);                                                             \
-        if (vr_update_ask(state, &update, &ticket) == VR_ANSWERED)                                 \
-            return CUDA_SUCCESS;                                                                   \
-        result = real(a, b, c);                                                                    \
-        vr_result_seen(state, result);                                                             \
-        vr_update_told(state, &update, &ticket, result == CUDA_SUCCESS);                           \
-        return result;                                                                             \
-    }
-
-VR_KERNEL_SETTER(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, read_params_v1)
-VR_KERNEL_SETTER(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS_v2, read_params_v2)
 
 /* ---- launch ---- */
 

@@ -12,7 +12,7 @@
 
 /* Indices into the provider's tables. */
 enum vr_entry {
-#define VR_ENTRY(class, symbol, base, since, ptds, params, args) VR_##symbol,
+#define VR_ENTRY(body, class, symbol, base, since, ptds, params, args) VR_##symbol,
 #include "shim/entries.h"
     VR_ENTRIES
 };

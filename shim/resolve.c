@@ -27,7 +27,7 @@ struct entry_name {
 };
 
 static const struct entry_name entries[VR_ENTRIES] = {
-#define VR_ENTRY(class, symbol, base, since, ptds, params, args)                                   \
+#define VR_ENTRY(body, class, symbol, base, since, ptds, params, args)                             \
     [VR_##symbol] = {#symbol, #base, since, ptds, (void *)(symbol)},
 #include "shim/entries.h"
 };

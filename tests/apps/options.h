@@ -38,6 +38,7 @@ struct app_options {
     uint64_t seed;
     const char *const *modes; /* NULL-terminated names of the ways to do the work, or NULL */
     size_t mode;              /* which of them */
+    const char *mode_option;  /* what that option is called; NULL: --mode */
     bool time;                /* also print the host time per step */
     bool allocates;           /* set by programs that allocate device memory in every step */
     bool pointers;            /* such a program also prints what it was given */
@@ -63,6 +64,11 @@ static inline uint64_t app_number(const char *option, const char *text, uint64_t
     return value << shift;
 }
 
+static inline const char *app_mode_option(const struct app_options *options)
+{
+    return options->mode_option ? options->mode_option : "--mode";
+}
+
 static inline void app_help(const char *about, const struct app_options *o)
 {
     printf("%s\n\n  --steps N   how often the work is done (%" PRIu64 ")\n", about, o->steps);
@@ -72,7 +78,7 @@ static inline void app_help(const char *about, const struct app_options *o)
         printf("  --bytes B   size of each buffer, also with K, M or G (%" PRIu64 ")\n", o->bytes);
     printf("  --seed S    of the random numbers (%" PRIu64 ")\n", o->seed);
     if (o->modes)
-        printf("  --mode M    one of");
+        printf("  %s M    one of", app_mode_option(o));
     for (size_t i = 0; o->modes && o->modes[i]; i++)
         printf(" %s%s", o->modes[i], o->modes[i + 1] ? "" : "; the first is the default\n");
     printf("  --time      also print host_ns_per_step, spent in the calls that are counted\n");
@@ -120,7 +126,7 @@ static inline void app_parse(int argc, char **argv, const char *about, struct ap
     for (int i = 1; i < argc; i++) {
         const char *argument = argv[i];
         bool *on = app_switch(argument, options);
-        bool mode = options->modes && !strcmp(argument, "--mode");
+        bool mode = options->modes && !strcmp(argument, app_mode_option(options));
         size_t row = 0;
 
         if (!strcmp(argument, "--help"))

@@ -8,6 +8,7 @@
  *   same     the v2 setter, unchanged arguments
  *   kern     the same with a CUkernel and a null context
  *   change   the v2 setter, one scalar different each time
+ *   two      as same, by two threads, each on an exec of its own; per call of one of them
  *   launch   cuGraphLaunch of an exec of one empty node, a synchronise every 64
  *   lookup   dlsym of a name that is not the driver's
  * Prints "ns X": nanoseconds per call. Under callgrind only the measured loop is counted, and
@@ -24,6 +25,7 @@
     X(cuGraphExecKernelNodeSetParams_v2)                                                           \
     X(cuGraphLaunch)
 #include "tests/bench/bench.h"
+#include <pthread.h>
 
 static const char ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -39,9 +41,13 @@ struct arguments {
 static CUlibrary library;
 static CUkernel kernel;
 static CUfunction function;
-static CUgraphExec exec;
-static CUgraphNode *nodes;
-static struct arguments *arguments;
+
+struct graph {
+    CUgraphExec exec;
+    CUgraphNode *nodes;
+    struct arguments *arguments;
+    size_t count, rounds;
+};
 
 static void point_at(void *args[8], struct arguments *values)
 {
@@ -65,29 +71,35 @@ static CUDA_KERNEL_NODE_PARAMS_v2 node_params(void *args[8])
     };
 }
 
-static void build(size_t count)
+static void load(void)
 {
-    CUgraph graph;
-    void *args[8];
-
     MUST(p_cuLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0));
     MUST(p_cuLibraryGetKernel(&kernel, library, "eight"));
     MUST(p_cuKernelGetFunction(&function, kernel));
-    nodes = calloc(count + 1, sizeof(*nodes));
-    arguments = calloc(count + 1, sizeof(*arguments));
+}
+
+static struct graph build(size_t count, size_t rounds)
+{
+    struct graph made = {.count = count, .rounds = rounds};
+    CUgraph graph;
+    void *args[8];
+
+    made.nodes = calloc(count + 1, sizeof(*made.nodes));
+    made.arguments = calloc(count + 1, sizeof(*made.arguments));
     MUST(p_cuGraphCreate(&graph, 0));
     for (size_t i = 0; i < count; i++) {
         CUDA_KERNEL_NODE_PARAMS_v2 params = node_params(args);
 
         for (int j = 0; j < 6; j++)
-            arguments[i].wide[j] = 0x7f0000000000ull + i * 4096 + j;
-        point_at(args, &arguments[i]);
-        MUST(p_cuGraphAddKernelNode_v2(&nodes[i], graph, i ? &nodes[i - 1] : NULL, i ? 1 : 0,
-                                       &params));
+            made.arguments[i].wide[j] = 0x7f0000000000ull + i * 4096 + j;
+        point_at(args, &made.arguments[i]);
+        MUST(p_cuGraphAddKernelNode_v2(&made.nodes[i], graph, i ? &made.nodes[i - 1] : NULL,
+                                       i ? 1 : 0, &params));
     }
     if (!count)
-        MUST(p_cuGraphAddEmptyNode(&nodes[0], graph, NULL, 0));
-    MUST(p_cuGraphInstantiateWithFlags(&exec, graph, 0));
+        MUST(p_cuGraphAddEmptyNode(&made.nodes[0], graph, NULL, 0));
+    MUST(p_cuGraphInstantiateWithFlags(&made.exec, graph, 0));
+    return made;
 }
 
 static __attribute__((noinline)) CUresult nothing(CUgraphExec e, CUgraphNode n,
@@ -97,8 +109,8 @@ static __attribute__((noinline)) CUresult nothing(CUgraphExec e, CUgraphNode n,
     return CUDA_SUCCESS;
 }
 
-static void setters(__typeof__(cuGraphExecKernelNodeSetParams_v2) *set, size_t count, bool kern,
-                    unsigned change)
+static void setters(__typeof__(cuGraphExecKernelNodeSetParams_v2) *set, const struct graph *graph,
+                    bool kern, unsigned change)
 {
     void *args[8];
     CUDA_KERNEL_NODE_PARAMS_v2 params = node_params(args);
@@ -107,59 +119,84 @@ static void setters(__typeof__(cuGraphExecKernelNodeSetParams_v2) *set, size_t c
         params.func = NULL;
         params.kern = kernel;
     }
-    for (size_t i = 0; i < count; i++) {
-        arguments[i].narrow[1] += change;
-        point_at(args, &arguments[i]);
-        if (set(exec, nodes[i], &params) != CUDA_SUCCESS)
+    for (size_t i = 0; i < graph->count; i++) {
+        graph->arguments[i].narrow[1] += change;
+        point_at(args, &graph->arguments[i]);
+        if (set(graph->exec, graph->nodes[i], &params) != CUDA_SUCCESS)
             exit(1);
     }
 }
 
-static void launches(size_t round)
+static void *same_rounds(void *of)
 {
-    if (p_cuGraphLaunch(exec, NULL) != CUDA_SUCCESS)
+    const struct graph *graph = of;
+
+    for (size_t i = 0; i < graph->rounds; i++)
+        setters(p_cuGraphExecKernelNodeSetParams_v2, graph, false, 0);
+    return NULL;
+}
+
+static void launches(const struct graph *graph, size_t round)
+{
+    if (p_cuGraphLaunch(graph->exec, NULL) != CUDA_SUCCESS)
         exit(1);
     if (round % 64 == 63)
         p_cuCtxSynchronize();
 }
 
-enum mode { CALL, SAME, KERN, CHANGE, LAUNCH, LOOKUP, MODES };
+enum mode { CALL, SAME, KERN, CHANGE, TWO, LAUNCH, LOOKUP, MODES };
 
-static const char *const modes[MODES] = {"call", "same", "kern", "change", "launch", "lookup"};
+static const char *const modes[MODES] = {"call", "same",   "kern",  "change",
+                                         "two",  "launch", "lookup"};
 
-static void one_round(enum mode mode, void *driver, size_t count, size_t round)
+static void one_round(enum mode mode, void *driver, const struct graph *graph, size_t round)
 {
     if (mode == CALL)
-        setters(nothing, count, false, 0);
+        setters(nothing, graph, false, 0);
     else if (mode == LAUNCH)
-        launches(round);
+        launches(graph, round);
     else if (mode == LOOKUP)
         dlsym(driver, "strlen");
     else
-        setters(p_cuGraphExecKernelNodeSetParams_v2, count, mode == KERN, mode == CHANGE);
+        setters(p_cuGraphExecKernelNodeSetParams_v2, graph, mode == KERN, mode == CHANGE);
+}
+
+/* The rounds of `graph`; in mode TWO beside those of another thread. */
+static void run(enum mode mode, void *driver, const struct graph *graph)
+{
+    struct graph other;
+    pthread_t thread;
+
+    if (mode == TWO) {
+        other = build(graph->count, graph->rounds);
+        setters(p_cuGraphExecKernelNodeSetParams_v2, &other, false, 0);
+    }
+    struct timespec begin = bench_begin();
+    if (mode == TWO && pthread_create(&thread, NULL, same_rounds, &other))
+        exit(1);
+    for (size_t i = 0; i < graph->rounds; i++)
+        one_round(mode, driver, graph, i);
+    if (mode == TWO)
+        pthread_join(thread, NULL);
+    bench_end(begin, graph->rounds * (graph->count ? graph->count : 1));
 }
 
 int main(int argc, char **argv)
 {
-    struct timespec begin;
-    size_t count, rounds;
     enum mode mode = CALL;
+    struct graph graph;
     void *driver;
 
     while (argc == 4 && mode < MODES && strcmp(argv[1], modes[mode]))
         mode++;
     if (argc != 4 || mode == MODES)
         return fprintf(stderr, "usage: updates MODE NODES ROUNDS\n"), 2;
-    count = strtoull(argv[2], NULL, 10);
-    rounds = strtoull(argv[3], NULL, 10);
     driver = bench_open();
-    build(count);
+    load();
+    graph = build(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
     for (size_t i = 0; i < 2; i++) /* the first ones are learnt from */
-        one_round(mode, driver, count, i);
-    begin = bench_begin();
-    for (size_t i = 0; i < rounds; i++)
-        one_round(mode, driver, count, i);
-    bench_end(begin, rounds * (count ? count : 1));
+        one_round(mode, driver, &graph, i);
+    run(mode, driver, &graph);
     p_cuCtxSynchronize();
     return 0;
 }

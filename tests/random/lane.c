@@ -7,19 +7,20 @@
 
 /* ---- what was observed ---- */
 
-static uint64_t draw(struct lane *lane, uint64_t below)
+uint64_t lane_draw(struct lane *lane, uint64_t below)
 {
     return app_random(&lane->random) % below;
 }
 
-static void observe(struct lane *lane, const void *data, size_t bytes)
+void lane_observe(struct lane *lane, const void *data, size_t bytes)
 {
     lane->checksum = app_checksum(lane->checksum, data, bytes);
 }
 
-static void answer(struct lane *lane, CUresult result)
+void lane_answer(struct lane *lane, CUresult result)
 {
-    observe(lane, &result, sizeof result);
+    lane->refused += result != CUDA_SUCCESS;
+    lane_observe(lane, &result, sizeof result);
 }
 
 /* ---- the world ---- */
@@ -57,33 +58,34 @@ static void allocate(struct lane *lane, struct place *place)
 {
     CUresult result = cuMemAlloc_v2(&place->base, place->bytes);
 
-    answer(lane, result);
+    lane_answer(lane, result);
     if (result != CUDA_SUCCESS)
         exit(1);
     place->birth = ++lane->births;
-    MUST(cuMemsetD32Async(place->base, (unsigned)draw(lane, UINT32_MAX), window_of(place) / 4,
+    MUST(cuMemsetD32Async(place->base, (unsigned)lane_draw(lane, UINT32_MAX), window_of(place) / 4,
                           lane->stream));
-    MUST(cuMemsetD32Async(tail_of(place), (unsigned)draw(lane, UINT32_MAX), window_of(place) / 4,
-                          lane->stream));
+    MUST(cuMemsetD32Async(tail_of(place), (unsigned)lane_draw(lane, UINT32_MAX),
+                          window_of(place) / 4, lane->stream));
 }
 
 /* cuMemFree waits for the work that uses the buffer, and cuMemFreeAsync is behind it. */
 static void release(struct lane *lane, struct place *place)
 {
-    uint64_t way = draw(lane, 8);
+    uint64_t way = lane_draw(lane, 8);
 
     if (way < 3)
         MUST(cuStreamSynchronize(lane->stream));
-    answer(lane, way == 7 ? cuMemFreeAsync(place->base, lane->stream) : cuMemFree_v2(place->base));
+    lane_answer(lane,
+                way == 7 ? cuMemFreeAsync(place->base, lane->stream) : cuMemFree_v2(place->base));
     place->base = 0;
     place->birth = 0;
-    if (draw(lane, 12) == 0)
-        place->bytes = lane->sizes[draw(lane, SIZES)];
+    if (lane_draw(lane, 12) == 0)
+        place->bytes = lane->sizes[lane_draw(lane, SIZES)];
 }
 
 static struct place *any_place(struct lane *lane)
 {
-    struct place *place = &lane->places[draw(lane, PLACES)];
+    struct place *place = &lane->places[lane_draw(lane, PLACES)];
 
     if (!place->base)
         allocate(lane, place);
@@ -95,17 +97,16 @@ static void read_back(struct lane *lane, const struct place *place)
     char host[2 * WINDOW];
     size_t window = window_of(place);
 
-    answer(lane, cuMemcpyDtoHAsync_v2(host, place->base, window, lane->stream));
-    answer(lane, cuMemcpyDtoHAsync_v2(host + window, tail_of(place), window, lane->stream));
-    answer(lane, cuStreamSynchronize(lane->stream));
-    observe(lane, host, 2 * window);
+    lane_answer(lane, cuMemcpyDtoHAsync_v2(host, place->base, window, lane->stream));
+    lane_answer(lane, cuMemcpyDtoHAsync_v2(host + window, tail_of(place), window, lane->stream));
+    lane_answer(lane, cuStreamSynchronize(lane->stream));
+    lane_observe(lane, host, 2 * window);
 }
 
 /* ---- graphs ---- */
 
-/* `values` gets the addresses of the parameters; the answer is good as long as both live. */
-static CUDA_KERNEL_NODE_PARAMS_v2 params_of(struct lane *lane, struct resend_args *args,
-                                            void *values[10])
+CUDA_KERNEL_NODE_PARAMS_v2 lane_params(struct lane *lane, struct resend_args *args,
+                                       void *values[10])
 {
     void *list[10] = {&args->out,    &args->in,   &args->table, &args->touched, &args->mult,
                       &args->stride, &args->last, &args->bias,  &args->add,     &args->salt};
@@ -136,10 +137,10 @@ static void build(struct lane *lane, struct graph *graph)
 
         resend_start(&node->args, 0, no_buffers, &nothing, &lane->random);
         for (unsigned i = 0; i < 3; i++) {
-            node->place[i] = (unsigned)draw(lane, PLACES);
+            node->place[i] = (unsigned)lane_draw(lane, PLACES);
             node->birth[i] = 0;
         }
-        CUDA_KERNEL_NODE_PARAMS_v2 params = params_of(lane, &node->args, values);
+        CUDA_KERNEL_NODE_PARAMS_v2 params = lane_params(lane, &node->args, values);
         MUST(cuGraphAddKernelNode_v2(&node->handle, graph->source,
                                      &graph->nodes[k ? k - 1 : 0].handle, k ? 1 : 0, &params));
     }
@@ -148,8 +149,8 @@ static void build(struct lane *lane, struct graph *graph)
 
 static void tear_down(struct lane *lane, struct graph *graph)
 {
-    answer(lane, cuGraphExecDestroy(graph->exec));
-    answer(lane, cuGraphDestroy(graph->source));
+    lane_answer(lane, cuGraphExecDestroy(graph->exec));
+    lane_answer(lane, cuGraphDestroy(graph->source));
 }
 
 /* The node gets the buffers that its places hold now, through one of the forms there are. */
@@ -171,16 +172,17 @@ static void send(struct lane *lane, struct graph *graph, struct node *node)
     node->args.last = node->args.touched - 1;
     for (unsigned i = 0; i < 3; i++)
         node->birth[i] = lane->places[node->place[i]].birth;
-    CUDA_KERNEL_NODE_PARAMS_v2 params = params_of(lane, &node->args, values);
-    if (draw(lane, 4) == 0) {
+    CUDA_KERNEL_NODE_PARAMS_v2 params = lane_params(lane, &node->args, values);
+    if (lane_draw(lane, 4) == 0) {
         params.kernelParams = NULL;
         params.extra = extra;
     }
-    if (draw(lane, 4) == 0)
-        answer(lane, cuGraphExecKernelNodeSetParams(graph->exec, node->handle,
-                                                    (const CUDA_KERNEL_NODE_PARAMS_v1 *)&params));
+    if (lane_draw(lane, 4) == 0)
+        lane_answer(lane,
+                    cuGraphExecKernelNodeSetParams(graph->exec, node->handle,
+                                                   (const CUDA_KERNEL_NODE_PARAMS_v1 *)&params));
     else
-        answer(lane, cuGraphExecKernelNodeSetParams_v2(graph->exec, node->handle, &params));
+        lane_answer(lane, cuGraphExecKernelNodeSetParams_v2(graph->exec, node->handle, &params));
 }
 
 /* True if the exec would use a buffer that is no more, or one that it never had. */
@@ -209,16 +211,16 @@ static void launch(struct lane *lane, struct graph *graph, bool all)
     for (unsigned k = 0; k < NODES; k++)
         if (all || is_stale(lane, &graph->nodes[k]))
             send(lane, graph, &graph->nodes[k]);
-    if (draw(lane, 8) == 0)
-        answer(lane, cuLaunchHostFunc(lane->stream, rest, NULL));
-    answer(lane, cuGraphLaunch(graph->exec, lane->stream));
+    if (lane_draw(lane, 8) == 0)
+        lane_answer(lane, cuLaunchHostFunc(lane->stream, rest, NULL));
+    lane_answer(lane, cuGraphLaunch(graph->exec, lane->stream));
 }
 
 /* ---- operations ---- */
 
 static struct graph *any_graph(struct lane *lane)
 {
-    return &lane->graphs[draw(lane, GRAPHS)];
+    return &lane->graphs[lane_draw(lane, GRAPHS)];
 }
 
 /* A step of a program that allocates everything anew. */
@@ -228,12 +230,12 @@ static void op_step(struct lane *lane)
         if (lane->places[i].base)
             release(lane, &lane->places[i]);
     launch(lane, &lane->graphs[0], true);
-    read_back(lane, &lane->places[draw(lane, PLACES)]);
+    read_back(lane, &lane->places[lane_draw(lane, PLACES)]);
 }
 
 static void op_launch(struct lane *lane)
 {
-    launch(lane, any_graph(lane), draw(lane, 2));
+    launch(lane, any_graph(lane), lane_draw(lane, 2));
 }
 
 /* A few launches with nothing between them. */
@@ -241,13 +243,13 @@ static void op_burst(struct lane *lane)
 {
     struct graph *graph = any_graph(lane);
 
-    for (uint64_t i = draw(lane, 4); i > 0; i--)
+    for (uint64_t i = lane_draw(lane, 4); i > 0; i--)
         launch(lane, graph, false);
 }
 
 static void op_release(struct lane *lane)
 {
-    struct place *place = &lane->places[draw(lane, PLACES)];
+    struct place *place = &lane->places[lane_draw(lane, PLACES)];
 
     if (place->base)
         release(lane, place);
@@ -269,19 +271,19 @@ static void op_copy(struct lane *lane)
     size_t window = window_of(to) < window_of(from) ? window_of(to) : window_of(from);
 
     if (to != from)
-        answer(lane, cuMemcpyDtoDAsync_v2(to->base, tail_of(from), window, lane->stream));
+        lane_answer(lane, cuMemcpyDtoDAsync_v2(to->base, tail_of(from), window, lane->stream));
 }
 
 /* One node gets another place or another scalar, before its next launch or after it. */
 static void op_change(struct lane *lane)
 {
     struct graph *graph = any_graph(lane);
-    struct node *node = &graph->nodes[draw(lane, NODES)];
+    struct node *node = &graph->nodes[lane_draw(lane, NODES)];
 
-    if (draw(lane, 2))
-        node->args.add += (uint32_t)draw(lane, 3);
+    if (lane_draw(lane, 2))
+        node->args.add += (uint32_t)lane_draw(lane, 3);
     else
-        node->place[draw(lane, 3)] = (unsigned)draw(lane, PLACES);
+        node->place[lane_draw(lane, 3)] = (unsigned)lane_draw(lane, PLACES);
     for (unsigned i = 0; i < 3; i++)
         if (!lane->places[node->place[i]].base)
             allocate(lane, &lane->places[node->place[i]]);
@@ -294,12 +296,12 @@ static void op_query(struct lane *lane)
     CUdeviceptr base = 0;
     size_t bytes = 0, range = 0;
 
-    answer(lane, cuMemGetAddressRange_v2(&base, &bytes, tail_of(place)));
+    lane_answer(lane, cuMemGetAddressRange_v2(&base, &bytes, tail_of(place)));
     base -= place->base;
-    observe(lane, &base, sizeof base);
-    observe(lane, &bytes, sizeof bytes);
-    answer(lane, cuPointerGetAttribute(&range, CU_POINTER_ATTRIBUTE_RANGE_SIZE, place->base));
-    observe(lane, &range, sizeof range);
+    lane_observe(lane, &base, sizeof base);
+    lane_observe(lane, &bytes, sizeof bytes);
+    lane_answer(lane, cuPointerGetAttribute(&range, CU_POINTER_ATTRIBUTE_RANGE_SIZE, place->base));
+    lane_observe(lane, &range, sizeof range);
 }
 
 /* What the driver refuses. */
@@ -307,19 +309,19 @@ static void op_mistake(struct lane *lane)
 {
     const struct place *place = any_place(lane);
     struct graph *graph = any_graph(lane);
-    struct node *node = &graph->nodes[draw(lane, NODES)];
+    struct node *node = &graph->nodes[lane_draw(lane, NODES)];
     CUDA_KERNEL_NODE_PARAMS_v2 params;
     CUdeviceptr nothing = 0;
     void *values[10];
 
-    switch (draw(lane, 4)) {
-    case 0: answer(lane, cuMemFree_v2(place->base + 4)); break;
-    case 1: answer(lane, cuMemFree_v2(0)); break;
-    case 2: answer(lane, cuMemAlloc_v2(&nothing, 0)); break;
+    switch (lane_draw(lane, 4)) {
+    case 0: lane_answer(lane, cuMemFree_v2(place->base + 4)); break;
+    case 1: lane_answer(lane, cuMemFree_v2(0)); break;
+    case 2: lane_answer(lane, cuMemAlloc_v2(&nothing, 0)); break;
     default:
-        params = params_of(lane, &node->args, values);
+        params = lane_params(lane, &node->args, values);
         params.blockDimX = 1u << 20;
-        answer(lane, cuGraphExecKernelNodeSetParams_v2(graph->exec, node->handle, &params));
+        lane_answer(lane, cuGraphExecKernelNodeSetParams_v2(graph->exec, node->handle, &params));
         for (unsigned i = 0; i < 3; i++)
             node->birth[i] = 0;
     }
@@ -331,10 +333,10 @@ static void op_renew(struct lane *lane)
     struct graph *graph = any_graph(lane);
     CUgraphExecUpdateResultInfo info;
 
-    if (draw(lane, 2)) {
-        answer(lane, cuGraphExecUpdate_v2(graph->exec, graph->source, &info));
+    if (lane_draw(lane, 2)) {
+        lane_answer(lane, cuGraphExecUpdate_v2(graph->exec, graph->source, &info));
     } else {
-        answer(lane, cuGraphExecDestroy(graph->exec));
+        lane_answer(lane, cuGraphExecDestroy(graph->exec));
         MUST(cuGraphInstantiateWithFlags(&graph->exec, graph->source, 0));
     }
     for (unsigned k = 0; k < NODES; k++)
@@ -345,25 +347,31 @@ static void op_enable(struct lane *lane)
 {
     struct graph *graph = any_graph(lane);
 
-    answer(lane, cuGraphNodeSetEnabled(graph->exec, graph->nodes[draw(lane, NODES)].handle,
-                                       (unsigned)draw(lane, 2)));
+    lane_answer(lane,
+                cuGraphNodeSetEnabled(graph->exec, graph->nodes[lane_draw(lane, NODES)].handle,
+                                      (unsigned)lane_draw(lane, 2)));
 }
 
-void lane_operate(struct lane *lane)
+void lane_operate(struct lane *lane, uint64_t number)
 {
     static const struct {
         void (*run)(struct lane *lane);
         unsigned weight;
     } operations[] = {
-        {op_step, 40},    {op_launch, 10}, {op_burst, 4}, {op_release, 12},
-        {op_allocate, 6}, {op_read, 6},    {op_copy, 6},  {op_change, 10},
-        {op_query, 4},    {op_mistake, 3}, {op_renew, 1}, {op_enable, 1},
+        {op_step, 40},      {op_launch, 10},    {op_burst, 4},      {op_release, 12},
+        {op_allocate, 6},   {op_read, 6},       {op_copy, 6},       {op_change, 10},
+        {op_query, 4},      {op_mistake, 3},    {op_renew, 1},      {op_enable, 1},
+        {mixed_set, 24},    {mixed_launch, 12}, {mixed_enable, 3},  {mixed_set_nested, 4},
+        {mixed_edit, 3},    {mixed_update, 3},  {mixed_renew, 2},   {mixed_move, 2},
+        {mixed_mistake, 3}, {vmm_play, 3},      {captured_play, 4},
     };
     unsigned sum = 0, chosen, i = 0;
 
+    lane->random = lane->seed ^ number * UINT64_C(0xd1342543de82ef95);
+    app_random(&lane->random);
     for (size_t o = 0; o < sizeof operations / sizeof *operations; o++)
         sum += operations[o].weight;
-    chosen = (unsigned)draw(lane, sum);
+    chosen = (unsigned)lane_draw(lane, sum);
     while (chosen >= operations[i].weight)
         chosen -= operations[i++].weight;
     operations[i].run(lane);
@@ -377,31 +385,35 @@ static void choose_sizes(struct lane *lane)
     static const size_t common[] = {4, 256, 4096, 65536, 1 << 20, 2 << 20, (2 << 20) + 4, 8 << 20};
 
     for (unsigned i = 0; i < SIZES; i++)
-        lane->sizes[i] = draw(lane, 3) ? common[draw(lane, sizeof common / sizeof *common)]
-                                       : (1 + draw(lane, 1 << draw(lane, 21))) * 4;
+        lane->sizes[i] = lane_draw(lane, 3)
+                             ? common[lane_draw(lane, sizeof common / sizeof *common)]
+                             : (1 + lane_draw(lane, 1 << lane_draw(lane, 21))) * 4;
     for (unsigned i = 0; i < PLACES; i++)
-        lane->places[i] = (struct place){.bytes = lane->sizes[draw(lane, SIZES)]};
+        lane->places[i] = (struct place){.bytes = lane->sizes[lane_draw(lane, SIZES)]};
 }
 
 void lane_begin(struct lane *lane, struct world *world, uint64_t seed)
 {
-    *lane = (struct lane){.world = world, .random = seed, .checksum = APP_CHECKSUM_START};
+    *lane =
+        (struct lane){.world = world, .seed = seed, .random = seed, .checksum = APP_CHECKSUM_START};
     MUST(cuStreamCreate(&lane->stream, CU_STREAM_NON_BLOCKING));
     choose_sizes(lane);
     for (unsigned i = 0; i < GRAPHS; i++)
         build(lane, &lane->graphs[i]);
+    mixed_begin(lane);
 }
 
 uint64_t lane_end(struct lane *lane)
 {
+    mixed_end(lane);
     for (unsigned i = 0; i < PLACES; i++) {
         if (!lane->places[i].base)
             continue;
         read_back(lane, &lane->places[i]);
-        answer(lane, cuMemFree_v2(lane->places[i].base));
+        lane_answer(lane, cuMemFree_v2(lane->places[i].base));
     }
     for (unsigned i = 0; i < GRAPHS; i++)
         tear_down(lane, &lane->graphs[i]);
-    answer(lane, cuStreamDestroy_v2(lane->stream));
+    lane_answer(lane, cuStreamDestroy_v2(lane->stream));
     return lane->checksum;
 }

@@ -6,8 +6,7 @@
 #ifndef __CUDA_API_VERSION_INTERNAL
 #define __CUDA_API_VERSION_INTERNAL
 #endif
-#include "tests/apps/resend.h"
-#include <cuda.h>
+#include "tests/random/mixed.h"
 
 #define PLACES 6
 #define GRAPHS 2
@@ -53,12 +52,31 @@ struct graph {
 
 struct lane {
     struct world *world;
-    uint64_t random, checksum, births;
+    uint64_t seed, random, checksum, births, host_calls, refused;
     CUstream stream;
     size_t sizes[SIZES]; /* that this lane's buffers have */
     struct place places[PLACES];
     struct graph graphs[GRAPHS];
+    struct mixed mixed;
 };
+
+/* ---- what operations are made of ---- */
+
+/* A number below `below`. */
+uint64_t lane_draw(struct lane *lane, uint64_t below);
+/* Adds something, or a return code, to what the lane has observed. */
+void lane_observe(struct lane *lane, const void *data, size_t bytes);
+void lane_answer(struct lane *lane, CUresult result);
+/* Parameters of a kernel node. `values` gets the addresses of the arguments; the answer is good as
+ * long as both live. */
+CUDA_KERNEL_NODE_PARAMS_v2 lane_params(struct lane *lane, struct resend_args *args,
+                                       void *values[10]);
+
+/* Operations of vmm.c and captured.c. */
+void vmm_play(struct lane *lane);
+void captured_play(struct lane *lane);
+
+/* ---- the life of a lane ---- */
 
 /* Ends the program if there is no GPU. The context is current to the calling thread afterwards. */
 void world_open(struct world *world);
@@ -66,8 +84,9 @@ void world_close(struct world *world);
 
 /* A lane with nothing allocated; everything it will do follows from the seed. */
 void lane_begin(struct lane *lane, struct world *world, uint64_t seed);
-/* The next operation. */
-void lane_operate(struct lane *lane);
+/* Operation `number`. What it draws depends on the seed and that number alone, so that leaving one
+ * out changes nothing in the others but what they find. */
+void lane_operate(struct lane *lane, uint64_t number);
 /* Frees everything; the checksum over all that was observed. */
 uint64_t lane_end(struct lane *lane);
 

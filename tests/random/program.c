@@ -4,9 +4,14 @@
  * and at fixed points lanes change hands. So no two threads use one object at a time, and no result
  * depends on timing or on an address.
  *
- *   program [--seeds FIRST-LAST] [--ops N]    N: operations of each lane
+ *   program [--seeds FIRST-LAST] [--ops N] [--drop LIST]
+ *
+ * N: operations of each lane. LIST: comma list of operations to leave out, each LANE * N + number,
+ * or a range of them FIRST-LAST: the others stay what they are, so that a program that fails can be
+ * made small (scripts/shrink-random).
  */
 #include "tests/random/lane.h"
+#include "tests/apps/app.h"
 
 #include <pthread.h>
 
@@ -19,6 +24,7 @@ static struct lane lanes[LANES];
 static pthread_barrier_t barrier;
 static uint64_t operations = 48; /* of each lane */
 static uint64_t seeds[2] = {1, 50};
+static bool *dropped; /* by lane and number */
 
 /* The thread that works on a lane in a turn: any function of these that varies. */
 static unsigned owner(uint64_t seed, uint64_t turn, unsigned lane)
@@ -35,7 +41,8 @@ static void work(uint64_t seed, unsigned thread)
             if (owner(seed, turn, i) != thread)
                 continue;
             for (uint64_t n = turn * TURN; n < operations && n < (turn + 1) * TURN; n++)
-                lane_operate(&lanes[i]);
+                if (!dropped[i * operations + n])
+                    lane_operate(&lanes[i], n);
         }
         pthread_barrier_wait(&barrier);
     }
@@ -70,8 +77,28 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
+static void drop(const char *list)
+{
+    while (*list) {
+        uint64_t first, last;
+        int used = 0;
+
+        if (sscanf(list, "%" SCNu64 "%n", &first, &used) != 1)
+            app_misuse("--drop", "takes numbers");
+        list += used;
+        last = first;
+        if (*list == '-' && sscanf(list, "-%" SCNu64 "%n", &last, &used) == 1)
+            list += used;
+        for (uint64_t i = first; i <= last && i < LANES * operations; i++)
+            dropped[i] = true;
+        list += *list == ',';
+    }
+}
+
 static void parse(int argc, char **argv)
 {
+    const char *list = "";
+
     for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
 
@@ -80,8 +107,12 @@ static void parse(int argc, char **argv)
             continue;
         if (!strcmp(argv[i], "--ops") && sscanf(value, "%" SCNu64, &operations) == 1)
             continue;
-        app_misuse(argv[i], "takes --seeds FIRST-LAST and --ops N");
+        if (strcmp(argv[i], "--drop") != 0)
+            app_misuse(argv[i], "takes --seeds FIRST-LAST, --ops N and --drop LIST");
+        list = value;
     }
+    dropped = app_alloc(LANES * operations, sizeof *dropped);
+    drop(list);
 }
 
 int main(int argc, char **argv)
@@ -100,5 +131,6 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     world_close(&world);
+    free(dropped);
     return fflush(stdout) || ferror(stdout);
 }

@@ -7,7 +7,7 @@
 #define OURS "libvaremap.so"
 
 static const char *const hooked[] = {
-#define VR_ENTRY(class, symbol, base, since, ptds, params, args) #symbol,
+#define VR_ENTRY(body, class, symbol, base, since, ptds, params, args) #symbol,
 #include "shim/entries.h"
 };
 

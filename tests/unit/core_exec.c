@@ -30,19 +30,41 @@ static void expect_forgotten(const char *why)
 TEST(exec, change_of_a_node)
 {
     begin();
-    vr_exec_changed(state, EXEC, VR_CHANGE_NODE, true);
+    vr_exec_changed(state, EXEC, NODE, VR_CHANGE_NODE, true);
     expect_forgotten("a setter of another kind");
-    vr_exec_changed(state, EXEC, VR_CHANGE_NODE, false);
+    vr_exec_changed(state, EXEC, NODE, VR_CHANGE_NODE, false);
     expect_forgotten("one that failed");
+    vr_node_doubted(state, EXEC, NODE);
+    expect_forgotten("a change of the graph it is in");
+    vr_exec_changed(state, EXEC, NODE + 64, VR_CHANGE_NODE, true);
+    T_ASSERT(send(), "another node");
+    world_end(state);
+}
+
+TEST(exec, change_of_all_nodes)
+{
+    begin();
+    vr_exec_changed(state, EXEC, NODE + 64, VR_CHANGE_EXEC, false);
+    expect_forgotten("all of the exec's nodes may differ");
+    world_end(state);
+}
+
+TEST(exec, knows_whether_it_has_records)
+{
+    begin();
+    T_ASSERT(vr_exec_has_records(state, EXEC));
+    T_ASSERT(!vr_exec_has_records(state, EXEC_B));
+    world_born(state, EXEC_B, GRAPH);
+    T_ASSERT(!vr_exec_has_records(state, EXEC_B));
     world_end(state);
 }
 
 TEST(exec, change_of_the_graph)
 {
     begin();
-    vr_exec_changed(state, EXEC, VR_CHANGE_GRAPH, true);
+    vr_exec_changed(state, EXEC, 0, VR_CHANGE_GRAPH, true);
     expect_forgotten("ExecUpdate");
-    vr_exec_changed(state, EXEC, VR_CHANGE_GRAPH, false);
+    vr_exec_changed(state, EXEC, 0, VR_CHANGE_GRAPH, false);
     expect_forgotten("one that failed");
     world_end(state);
 }
@@ -51,8 +73,8 @@ TEST(exec, change_of_another_exec)
 {
     begin();
     world_born(state, EXEC_B, GRAPH);
-    vr_exec_changed(state, EXEC_B, VR_CHANGE_GRAPH, true);
-    vr_exec_changed(state, 0, VR_CHANGE_NODE, true);
+    vr_exec_changed(state, EXEC_B, 0, VR_CHANGE_GRAPH, true);
+    vr_exec_changed(state, 0, NODE, VR_CHANGE_NODE, true);
     T_ASSERT(send());
     world_end(state);
 }
@@ -94,7 +116,7 @@ TEST(exec, graph_destroyed)
 TEST(exec, any_graph_destroyed_after_exec_update)
 {
     begin();
-    vr_exec_changed(state, EXEC, VR_CHANGE_GRAPH, true);
+    vr_exec_changed(state, EXEC, 0, VR_CHANGE_GRAPH, true);
     expect_forgotten("ExecUpdate");
     vr_graph_gone(state, GRAPH_B);
     expect_forgotten("its nodes may have come from there");
@@ -227,7 +249,7 @@ TEST(exec, unknown_handles_do_no_harm)
     T_NULL(vr_exec_retire(state, 0));
     vr_exec_restore(state, NULL);
     vr_exec_bury(state, NULL);
-    vr_exec_changed(state, EXEC, VR_CHANGE_GRAPH, false);
+    vr_exec_changed(state, EXEC, 0, VR_CHANGE_GRAPH, false);
     vr_graph_gone(state, 0);
     vr_launch_told(state, 0, false);
     world_end(state);
@@ -314,9 +336,9 @@ TEST(exec, updates_are_counted_once_each_and_survive_the_exec)
     struct vr_totals totals;
 
     begin(); /* forwarded, elided */
-    vr_exec_changed(state, EXEC, VR_CHANGE_NODE, true);
-    vr_exec_changed(state, EXEC, VR_CHANGE_GRAPH, false);
-    vr_exec_changed(state, EXEC_B, VR_CHANGE_GRAPH, true);
+    vr_exec_changed(state, EXEC, NODE, VR_CHANGE_NODE, true);
+    vr_exec_changed(state, EXEC, 0, VR_CHANGE_GRAPH, false);
+    vr_exec_changed(state, EXEC_B, 0, VR_CHANGE_GRAPH, true);
     T_ASSERT(!world_send(state, &setter.update, false));
     vr_launch_told(state, EXEC, true);
     vr_launch_told(state, EXEC, false);

@@ -46,7 +46,7 @@ static void script(struct vr_state *state)
     all_steps(state, 1);
     all_steps(state, 2);
     vr_exec_restore(state, vr_exec_retire(state, EXEC));
-    vr_exec_changed(state, EXEC + 64, VR_CHANGE_GRAPH, true);
+    vr_exec_changed(state, EXEC + 64, 0, VR_CHANGE_GRAPH, true);
     world_born(state, EXEC + 128, GRAPH_B);
     memset(driver_holds, 0, sizeof driver_holds);
     all_steps(state, 2);

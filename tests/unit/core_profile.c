@@ -135,9 +135,9 @@ TEST(profile, only_accepted_updates_matter)
 
     world_born(state, EXEC, GRAPH);
     world_setter(&setter, EXEC, NODE);
-    vr_exec_changed(state, EXEC, VR_CHANGE_GRAPH, false);
+    vr_exec_changed(state, EXEC, 0, VR_CHANGE_GRAPH, false);
     expect_phases(state, 1, 0);
-    vr_exec_changed(state, EXEC, VR_CHANGE_GRAPH, true);
+    vr_exec_changed(state, EXEC, 0, VR_CHANGE_GRAPH, true);
     expect_phases(state, 0, 1);
     world_send(state, &setter.update, false);
     expect_phases(state, 0, 1);

@@ -162,7 +162,7 @@ TEST(slots_active, exec_update_begins_anew)
 
     step(state, SIZE);
     step(state, SIZE);
-    vr_exec_changed(state, EXEC, VR_CHANGE_GRAPH, true);
+    vr_exec_changed(state, EXEC, 0, VR_CHANGE_GRAPH, true);
     expect_phase(state, VR_PHASE_DISABLED);
     T_NULL(slot_of(state, NODE, 0));
     step(state, SIZE);
@@ -172,7 +172,7 @@ TEST(slots_active, exec_update_begins_anew)
     step(state, SIZE);
     expect_phase(state, VR_PHASE_ACTIVE);
     T_ASSERT(is_taken(state, SIZE));
-    vr_exec_changed(state, EXEC, VR_CHANGE_GRAPH, true);
+    vr_exec_changed(state, EXEC, 0, VR_CHANGE_GRAPH, true);
     expect_phase(state, VR_PHASE_DISABLED);
     T_EQ(step(state, SIZE), NODES);
     expect_phase(state, VR_PHASE_PROFILING);

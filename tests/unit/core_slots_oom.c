@@ -43,7 +43,7 @@ static void script(struct vr_state *state)
     memset(driver_holds, 0, sizeof driver_holds);
     for (size_t i = 0; i < STEPS; i++)
         step(state, 4096 * (1 + i / 6));
-    vr_exec_changed(state, EXEC, VR_CHANGE_GRAPH, true);
+    vr_exec_changed(state, EXEC, 0, VR_CHANGE_GRAPH, true);
     memset(driver_holds, 0, sizeof driver_holds);
     for (size_t i = 0; i < STEPS; i++)
         step(state, 65536);

@@ -189,7 +189,7 @@ TEST(slots_where, record_that_is_not_believed_is_not_looked_at)
     for (int i = 0; i < 6; i++) {
         uint64_t a = buffer(state, SIZE);
         point_at(state, NODE, a, 0, 0);
-        vr_exec_changed(state, EXEC, VR_CHANGE_NODE, true);
+        vr_exec_changed(state, EXEC, NODE, VR_CHANGE_NODE, true);
         launch(state);
         buffer_free(state, a);
     }
