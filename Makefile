@@ -197,11 +197,17 @@ check-built: tests
 	@scripts/run-tests --build $(BUILD) $(UNIT) $(SYSTEM) $(SCRIPTS)
 
 check-long: check ## check, and what takes longer
-	@echo "  20000 random programs"
-	@VR_BUILD=$(BUILD) RANDOM_SEEDS=20000 bash tests/shim/random.sh
+	@echo "  50000 random programs, bare and under the library"
+	@VR_BUILD=$(BUILD) RANDOM_SEEDS=50000 bash tests/shim/random.sh
 	@$(MAKE) --no-print-directory asan
+	@echo "  10000 random programs under AddressSanitizer"
+	@VR_BUILD=build/asan RANDOM_SEEDS=10000 bash tests/fake/random.sh
 	@$(MAKE) --no-print-directory ubsan
 	@$(MAKE) --no-print-directory tsan
+	@echo "  2000 random programs under ThreadSanitizer"
+	@VR_BUILD=build/tsan RANDOM_SEEDS=2000 bash tests/fake/random.sh
+	@echo "  each function of the table left alone in turn"
+	@scripts/mutants $(BUILD)
 
 bench: ## lines of `name value unit`: instructions and nanoseconds per path
 	@scripts/setup --quiet

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Random programs (tests/random), bare and under the library: whatever they can observe is the same.
-# RANDOM_SEEDS says how many there are (default 500). Each process runs some of them, in one of the ways
+# RANDOM_SEEDS says how many there are (default 1000). Each process runs some of them, in one of the ways
 # below. Needs VR_BUILD and VR_ROOT, which run-tests sets.
 set -euo pipefail
 
-seeds=${RANDOM_SEEDS:-500}
+seeds=${RANDOM_SEEDS:-1000}
 each=25 # seeds in one process
 
 run_fake=${VR_ROOT:-.}/scripts/run-fake
