@@ -209,10 +209,11 @@ check-long: check ## check, and what takes longer
 	@echo "  each function of the table left alone in turn"
 	@scripts/mutants $(BUILD)
 
-bench: ## lines of `name value unit`: instructions and nanoseconds per path
+bench: ## what calls cost (lines of `name value unit`), and sample programs with and without the library (a table)
 	@scripts/setup --quiet
 	@$(MAKE) --no-print-directory all $(BENCH) BENCH_BUILD=1
 	@scripts/bench $(BUILD)
+	@scripts/bench-apps $(BUILD)
 
 asan: ## the suite under AddressSanitizer
 	@scripts/setup --quiet
