@@ -25,8 +25,9 @@ static bool find_context(struct vr_state *state, const struct vr_update *update,
 static bool holds_already(struct vr_state *state, const struct vr_update *update,
                           struct vr_ticket *ticket)
 {
-    const struct vr_node *record;
+    const struct vr_node *record = vr_node_find(&ticket->exec->nodes, update->node);
 
+    ticket->record = (struct vr_node *)record;
     if (update->malformed) {
         ticket->refusal = VR_REFUSAL_malformed;
         return false;
@@ -35,7 +36,6 @@ static bool holds_already(struct vr_state *state, const struct vr_update *update
         ticket->refusal = VR_REFUSAL_context_unknown;
         return false;
     }
-    record = vr_node_find(&ticket->exec->nodes, update->node);
     if (!record)
         return false;
     if (record->generation != ticket->generation || record->epoch != ticket->epoch)
@@ -111,20 +111,35 @@ static void mark_changed(const struct vr_state *state, struct vr_exec *exec, str
         vr_node_queue(&exec->nodes, record);
 }
 
+/* The record knows the layout of its code, as long as code handles mean what they did. */
+static enum vr_status find_layout(struct vr_state *state, const struct vr_update *update,
+                                  const struct vr_ticket *ticket, const struct vr_layout **out)
+{
+    const struct vr_node *record = ticket->record;
+
+    if (record && record->layout && record->generation == ticket->generation &&
+        record->code.handle == update->code.handle && record->code.kind == update->code.kind) {
+        *out = record->layout;
+        return VR_OK;
+    }
+    return vr_layout_of(&state->layouts, &state->heap, state->ops, update->code, ticket->generation,
+                        out);
+}
+
 /* Makes or renews the record. Returns why there is none to elide by. */
 static enum vr_refusal learn(struct vr_state *state, const struct vr_update *update,
                              const struct vr_ticket *ticket, uint64_t *changed)
 {
     const struct vr_layout *layout;
     struct vr_node *record;
-    enum vr_status status = vr_layout_of(&state->layouts, &state->heap, state->ops, update->code,
-                                         ticket->generation, &layout);
+    enum vr_status status = find_layout(state, update, ticket, &layout);
 
     if (status != VR_OK)
         return status == VR_NO_MEMORY ? VR_REFUSAL_no_memory : VR_REFUSAL_layout_unknown;
     if (!vr_params_readable(layout, update))
         return VR_REFUSAL_malformed;
-    record = vr_node_make(&ticket->exec->nodes, &state->heap, update->node, layout->extent);
+    record = vr_node_make(&ticket->exec->nodes, &state->heap, ticket->record, update->node,
+                          layout->extent);
     if (!record)
         return VR_REFUSAL_no_memory;
     record->never_elide = never_elide(state, record, ticket);
@@ -141,10 +156,8 @@ static enum vr_refusal learn_answer(struct vr_state *state, const struct vr_upda
                                     const struct vr_ticket *ticket, bool accepted,
                                     uint64_t *changed)
 {
-    struct vr_node *record = vr_node_find(&ticket->exec->nodes, update->node);
-
-    if (record)
-        record->valid = false;
+    if (ticket->record)
+        ticket->record->valid = false;
     if (!accepted || ticket->refusal == VR_REFUSAL_malformed ||
         ticket->refusal == VR_REFUSAL_context_unknown || !vr_state_alive(state))
         return VR_REFUSAL_NONE;
@@ -155,12 +168,9 @@ static enum vr_refusal learn_answer(struct vr_state *state, const struct vr_upda
  * update would have said. Then: whether the rest of it says what the node held. */
 static bool says_the_rest(const struct vr_update *update, const struct vr_ticket *ticket)
 {
-    const struct vr_node *record;
-
     if (ticket->refusal != VR_REFUSAL_NONE)
         return false;
-    record = vr_node_find(&ticket->exec->nodes, update->node);
-    return record && vr_node_alike(record, update, ticket->context);
+    return ticket->record && vr_node_alike(ticket->record, update, ticket->context);
 }
 
 void vr_update_told(struct vr_state *state, const struct vr_update *update,

@@ -62,10 +62,9 @@ static void drop(struct vr_nodes *nodes, struct vr_heap *heap, struct vr_node *r
     vr_free(heap, record, record_bytes(record->room));
 }
 
-struct vr_node *vr_node_make(struct vr_nodes *nodes, struct vr_heap *heap, vr_handle node,
-                             size_t bytes)
+struct vr_node *vr_node_make(struct vr_nodes *nodes, struct vr_heap *heap, struct vr_node *old,
+                             vr_handle node, size_t bytes)
 {
-    struct vr_node *old = vr_node_find(nodes, node);
     struct vr_node *record;
 
     if (old && old->room >= bytes)
@@ -103,11 +102,12 @@ void vr_node_fill(struct vr_node *record, const struct vr_layout *layout,
 {
     record->code = update->code;
     record->context = context;
+    if (record->layout != layout)
+        memset(record->bytes, 0, record->room);
     record->layout = layout;
     record->form = (uint8_t)form_of(update);
     record->packed_bytes = update->packed_bytes;
     record->geometry = update->geometry;
-    memset(record->bytes, 0, record->room);
     vr_params_copy(layout, record->bytes, update);
 }
 

@@ -114,10 +114,11 @@ static inline bool vr_node_equal(const struct vr_node *record, const struct vr_u
            vr_node_params_equal(record, update);
 }
 
-/* A record for `node` with room for `bytes` of parameters: the old one, or one that
- * takes its place. NULL when memory is out; the old record, if any, is then as it was. */
-struct vr_node *vr_node_make(struct vr_nodes *nodes, struct vr_heap *heap, vr_handle node,
-                             size_t bytes);
+/* A record for `node` with room for `bytes` of parameters: `old`, its record until now (NULL: there
+ * is none), or one that takes its place. NULL when memory is out; the old record, if any, is then
+ * as it was. */
+struct vr_node *vr_node_make(struct vr_nodes *nodes, struct vr_heap *heap, struct vr_node *old,
+                             vr_handle node, size_t bytes);
 
 /* Takes over what `update`, which must be readable, says. */
 void vr_node_fill(struct vr_node *record, const struct vr_layout *layout,

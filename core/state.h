@@ -14,6 +14,7 @@
 
 struct vr_state;
 struct vr_exec;
+struct vr_node;
 
 /* A new state, or NULL when memory is out (then the shim forwards everything). `options` is copied,
  * `ops` is kept by pointer and must outlive the state. Uses mmap, not the heap, for itself. */
@@ -72,6 +73,7 @@ enum vr_answer { VR_FORWARD, VR_ANSWERED };
 /* Filled by vr_update_ask() for vr_update_told(); opaque to the shim. */
 struct vr_ticket {
     struct vr_exec *exec;
+    struct vr_node *record; /* of a kernel node; its exec's callers are serialised, so it stays */
     uint64_t generation;
     uint64_t epoch;
     vr_handle context;

@@ -41,6 +41,7 @@ static inline bool vr_ticket_open(struct vr_state *state, vr_handle handle,
 
     ticket->exec = exec;
     ticket->generation = atomic_load_explicit(&state->code_generation, memory_order_acquire);
+    ticket->record = NULL;
     ticket->context = 0;
     ticket->would_elide = false;
     ticket->refusal = VR_REFUSAL_NONE;
