@@ -13,7 +13,8 @@ static uint64_t buffers[BUFFERS];
 static bool alive[EXECS];
 
 struct size {
-    uint64_t blocks, bytes, execs, records, allocations;
+    uint64_t blocks, bytes, execs, shard, records,
+        allocations; /* shard: execs in the fullest one */
 };
 
 static unsigned draw(unsigned below)
@@ -36,6 +37,8 @@ static struct size measure(void)
 
     for (int i = 0; i < VR_SHARDS; i++) {
         const struct vr_exec *exec = state->track.shard[i].execs;
+        uint64_t count = HASH_COUNT(exec);
+        now.shard = count > now.shard ? count : now.shard;
         for (; exec; exec = exec->hh.next, now.execs++)
             now.records += HASH_COUNT(exec->nodes.table);
     }
@@ -44,10 +47,11 @@ static struct size measure(void)
 
 static void print(const char *when, const struct size *size)
 {
-    printf("%s: %llu blocks, %llu bytes, %llu execs, %llu records, %llu allocations\n", when,
-           (unsigned long long)size->blocks, (unsigned long long)size->bytes,
-           (unsigned long long)size->execs, (unsigned long long)size->records,
-           (unsigned long long)size->allocations);
+    printf("%s: %llu blocks, %llu bytes, %llu execs (%llu in one shard), %llu records, "
+           "%llu allocations\n",
+           when, (unsigned long long)size->blocks, (unsigned long long)size->bytes,
+           (unsigned long long)size->execs, (unsigned long long)size->shard,
+           (unsigned long long)size->records, (unsigned long long)size->allocations);
 }
 
 static void renew_buffer(void)
@@ -123,6 +127,7 @@ static void raise_to(struct size *most, const struct size *now)
     most->blocks = larger(most->blocks, now->blocks);
     most->bytes = larger(most->bytes, now->bytes);
     most->execs = larger(most->execs, now->execs);
+    most->shard = larger(most->shard, now->shard);
     most->records = larger(most->records, now->records);
     most->allocations = larger(most->allocations, now->allocations);
 }
@@ -154,6 +159,7 @@ TEST(soak, a_million_steps)
     print("the rest, at most", &rest);
     T_ASSERT(flat(first.blocks, rest.blocks) && flat(first.bytes, rest.bytes));
     T_ASSERT(rest.execs <= EXECS && rest.records <= EXECS * NODES_EACH);
+    T_ASSERT(rest.shard <= first.shard + 2);
     T_EQ(rest.allocations, BUFFERS);
     for (unsigned i = 0; i < EXECS; i++)
         if (alive[i])
