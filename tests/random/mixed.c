@@ -2,135 +2,13 @@
  * node ever names memory that is gone: when cells move, all that names them is set anew. */
 #include "tests/random/lane.h"
 
-/* ---- what nodes can be told: few values each ---- */
-
-static CUdeviceptr any_cell(struct lane *lane)
-{
-    return lane->mixed.cell[lane_draw(lane, CELLS)];
-}
-
-/* `values` gets the addresses of the parameters; the answer is good as long as both live. */
-static CUDA_KERNEL_NODE_PARAMS_v2 draw_kernel(struct lane *lane, struct resend_args *args,
-                                              void *values[10])
-{
-    const struct app_reach reach = {.touched = APP_TOUCHED, .stride = 1, .last = APP_TOUCHED - 1};
-    const uint64_t buffers[3] = {any_cell(lane), any_cell(lane), any_cell(lane)};
-    uint64_t fixed = 7;
-
-    resend_start(args, 0, buffers, &reach, &fixed);
-    args->add = (uint32_t)lane_draw(lane, 2);
-    return lane_params(lane, args, values);
-}
-
-static CUDA_MEMSET_NODE_PARAMS_v1 draw_fill(struct lane *lane)
-{
-    return (CUDA_MEMSET_NODE_PARAMS_v1){
-        .dst = any_cell(lane) + 64 * lane_draw(lane, 2),
-        .value = 1 + (unsigned)lane_draw(lane, 2),
-        .elementSize = 4,
-        .width = lane_draw(lane, 2) ? 4 : 16,
-        .height = 1,
-    };
-}
-
-static CUDA_MEMCPY3D draw_copy(struct lane *lane)
-{
-    unsigned from = (unsigned)lane_draw(lane, CELLS);
-    unsigned to = (from + 1 + (unsigned)lane_draw(lane, CELLS - 1)) % CELLS;
-    CUmemorytype type = lane_draw(lane, 2) ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_UNIFIED;
-
-    return (CUDA_MEMCPY3D){
-        .srcMemoryType = type,
-        .srcDevice = lane->mixed.cell[from],
-        .srcXInBytes = 32 * lane_draw(lane, 2),
-        .dstMemoryType = type,
-        .dstDevice = lane->mixed.cell[to],
-        .WidthInBytes = lane_draw(lane, 2) ? 64 : 128,
-        .Height = 1,
-        .Depth = 1,
-    };
-}
-
-static void add_to_total(void *data)
-{
-    struct mixed *mixed = data;
-
-    mixed->total = mixed->total * 3 + mixed->step;
-}
-
-static void add_twice(void *data)
-{
-    add_to_total(data);
-    add_to_total(data);
-}
-
-static CUDA_HOST_NODE_PARAMS_v1 draw_host(struct lane *lane)
-{
-    return (CUDA_HOST_NODE_PARAMS_v1){
-        .fn = lane_draw(lane, 2) ? add_to_total : add_twice,
-        .userData = &lane->mixed,
-    };
-}
-
-static CUevent any_event(struct lane *lane)
-{
-    return lane->mixed.event[lane_draw(lane, 2)];
-}
-
-/* The same, as the generic functions take it. `args` and `values` as above. */
-static CUgraphNodeParams draw_any(struct lane *lane, enum mixed_kind kind, struct resend_args *args,
-                                  void *values[10])
-{
-    CUgraphNodeParams params = {0};
-    CUDA_KERNEL_NODE_PARAMS_v2 kernel;
-    CUDA_MEMSET_NODE_PARAMS_v1 fill;
-    CUDA_HOST_NODE_PARAMS_v1 host;
-
-    switch (kind) {
-    case MIXED_FILL:
-        params.type = CU_GRAPH_NODE_TYPE_MEMSET;
-        fill = draw_fill(lane);
-        memcpy(&params.memset, &fill, sizeof fill);
-        params.memset.ctx = lane->world->context;
-        break;
-    case MIXED_COPY:
-        params.type = CU_GRAPH_NODE_TYPE_MEMCPY;
-        params.memcpy.copyParams = draw_copy(lane);
-        params.memcpy.copyCtx = lane->world->context;
-        break;
-    case MIXED_HOST:
-        params.type = CU_GRAPH_NODE_TYPE_HOST;
-        host = draw_host(lane);
-        memcpy(&params.host, &host, sizeof host);
-        break;
-    case MIXED_CHILD:
-        params.type = CU_GRAPH_NODE_TYPE_GRAPH;
-        params.graph.graph = lane->mixed.inner;
-        break;
-    case MIXED_RECORD:
-        params.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-        params.eventRecord.event = any_event(lane);
-        break;
-    case MIXED_WAIT:
-        params.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT;
-        params.eventWait.event = any_event(lane);
-        break;
-    default:
-        params.type = CU_GRAPH_NODE_TYPE_KERNEL;
-        kernel = draw_kernel(lane, args, values);
-        memcpy(&params.kernel, &kernel, sizeof kernel);
-        break;
-    }
-    return params;
-}
-
 /* ---- setters, on an exec ---- */
 
 static void set_kernel(struct lane *lane, CUgraphExec exec, CUgraphNode node)
 {
     struct resend_args args;
     void *values[10];
-    CUDA_KERNEL_NODE_PARAMS_v2 params = draw_kernel(lane, &args, values);
+    CUDA_KERNEL_NODE_PARAMS_v2 params = mixed_draw_kernel(lane, &args, values);
 
     if (lane_draw(lane, 3) == 0)
         lane_answer(lane, cuGraphExecKernelNodeSetParams(
@@ -143,7 +21,7 @@ static void set_generic(struct lane *lane, CUgraphExec exec, enum mixed_kind kin
 {
     struct resend_args args;
     void *values[10];
-    CUgraphNodeParams params = draw_any(lane, kind, &args, values);
+    CUgraphNodeParams params = mixed_draw_any(lane, kind, &args, values);
 
     lane_answer(lane, cuGraphExecNodeSetParams(exec, lane->mixed.node[kind], &params));
 }
@@ -158,9 +36,9 @@ static void set_as_drawn(struct lane *lane, CUgraphExec exec, enum mixed_kind ki
         set_generic(lane, exec, kind);
         return;
     }
-    CUDA_MEMSET_NODE_PARAMS_v1 fill = draw_fill(lane);
-    CUDA_MEMCPY3D copy = draw_copy(lane);
-    CUDA_HOST_NODE_PARAMS_v1 host = draw_host(lane);
+    CUDA_MEMSET_NODE_PARAMS_v1 fill = mixed_draw_fill(lane);
+    CUDA_MEMCPY3D copy = mixed_draw_copy(lane);
+    CUDA_HOST_NODE_PARAMS_v1 host = mixed_draw_host(lane);
     switch (kind) {
     case MIXED_FILL:
         lane_answer(lane, cuGraphExecMemsetNodeSetParams(exec, node, &fill, context));
@@ -173,10 +51,10 @@ static void set_as_drawn(struct lane *lane, CUgraphExec exec, enum mixed_kind ki
         lane_answer(lane, cuGraphExecChildGraphNodeSetParams(exec, node, m->inner));
         break;
     case MIXED_RECORD:
-        lane_answer(lane, cuGraphExecEventRecordNodeSetEvent(exec, node, any_event(lane)));
+        lane_answer(lane, cuGraphExecEventRecordNodeSetEvent(exec, node, mixed_any_event(lane)));
         break;
     case MIXED_WAIT:
-        lane_answer(lane, cuGraphExecEventWaitNodeSetEvent(exec, node, any_event(lane)));
+        lane_answer(lane, cuGraphExecEventWaitNodeSetEvent(exec, node, mixed_any_event(lane)));
         break;
     default: set_kernel(lane, exec, node); break;
     }
@@ -216,7 +94,7 @@ void mixed_set_nested(struct lane *lane)
 
     set_kernel(lane, exec, lane->mixed.embedded_node[0]);
     if (lane_draw(lane, 2)) {
-        CUDA_MEMSET_NODE_PARAMS_v1 fill = draw_fill(lane);
+        CUDA_MEMSET_NODE_PARAMS_v1 fill = mixed_draw_fill(lane);
         lane_answer(lane, cuGraphExecMemsetNodeSetParams(exec, lane->mixed.embedded_node[1], &fill,
                                                          lane->world->context));
     }
@@ -237,7 +115,7 @@ static void edit(struct lane *lane, enum mixed_kind kind)
     struct resend_args args;
     void *values[10];
     CUgraphNode node = lane->mixed.node[kind];
-    CUgraphNodeParams params = draw_any(lane, kind, &args, values);
+    CUgraphNodeParams params = mixed_draw_any(lane, kind, &args, values);
 
     if (kind == MIXED_CHILD) /* the graph in a child node is set by its nodes */
         return;
@@ -266,8 +144,8 @@ static void edit_inner(struct lane *lane, const CUgraphNode nodes[2])
 {
     struct resend_args args;
     void *values[10];
-    CUDA_KERNEL_NODE_PARAMS_v2 kernel = draw_kernel(lane, &args, values);
-    CUDA_MEMSET_NODE_PARAMS_v1 fill = draw_fill(lane);
+    CUDA_KERNEL_NODE_PARAMS_v2 kernel = mixed_draw_kernel(lane, &args, values);
+    CUDA_MEMSET_NODE_PARAMS_v1 fill = mixed_draw_fill(lane);
 
     lane_answer(lane, cuGraphKernelNodeSetParams_v2(nodes[0], &kernel));
     lane_answer(lane, cuGraphMemsetNodeSetParams(nodes[1], &fill));
@@ -345,14 +223,15 @@ static void build(struct lane *lane)
     for (int i = 0; i < 2; i++) {
         struct resend_args args;
         void *values[10];
-        CUgraphNodeParams params = draw_any(lane, i ? MIXED_FILL : MIXED_KERNEL, &args, values);
+        CUgraphNodeParams params =
+            mixed_draw_any(lane, i ? MIXED_FILL : MIXED_KERNEL, &args, values);
         MUST(cuGraphAddNode_v2(&m->inner_node[i], m->inner, m->inner_node, NULL, (size_t)i,
                                &params));
     }
     for (int kind = 0; kind < MIXED_KINDS; kind++) {
         struct resend_args args;
         void *values[10];
-        CUgraphNodeParams params = draw_any(lane, (enum mixed_kind)kind, &args, values);
+        CUgraphNodeParams params = mixed_draw_any(lane, (enum mixed_kind)kind, &args, values);
         MUST(cuGraphAddNode_v2(&m->node[kind], m->source, &m->node[kind ? kind - 1 : 0], NULL,
                                kind ? 1 : 0, &params));
     }
@@ -483,9 +362,9 @@ void mixed_mistake(struct lane *lane)
     struct mixed *m = &lane->mixed;
     struct resend_args args;
     void *values[10];
-    CUgraphNodeParams params = draw_any(lane, MIXED_KERNEL, &args, values);
-    CUDA_MEMCPY3D copy = draw_copy(lane);
-    CUDA_MEMSET_NODE_PARAMS_v1 fill = draw_fill(lane);
+    CUgraphNodeParams params = mixed_draw_any(lane, MIXED_KERNEL, &args, values);
+    CUDA_MEMCPY3D copy = mixed_draw_copy(lane);
+    CUDA_MEMSET_NODE_PARAMS_v1 fill = mixed_draw_fill(lane);
     CUcontext context = lane->world->context;
 
     switch (lane_draw(lane, 5)) {

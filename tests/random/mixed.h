@@ -41,6 +41,19 @@ struct lane;
 void mixed_begin(struct lane *lane);
 void mixed_end(struct lane *lane);
 
+/* ---- values for nodes (mixed_values.c) ---- */
+
+/* `values` gets the addresses of the arguments; the answer is good as long as both live. */
+CUDA_KERNEL_NODE_PARAMS_v2 mixed_draw_kernel(struct lane *lane, struct resend_args *args,
+                                             void *values[10]);
+CUDA_MEMSET_NODE_PARAMS_v1 mixed_draw_fill(struct lane *lane);
+CUDA_MEMCPY3D mixed_draw_copy(struct lane *lane);
+CUDA_HOST_NODE_PARAMS_v1 mixed_draw_host(struct lane *lane);
+CUevent mixed_any_event(struct lane *lane);
+/* Any of them as the generic functions take it. */
+CUgraphNodeParams mixed_draw_any(struct lane *lane, enum mixed_kind kind, struct resend_args *args,
+                                 void *values[10]);
+
 /* ---- operations ---- */
 
 /* One node of an exec, by any of the functions that can set it. */
