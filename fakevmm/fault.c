@@ -55,6 +55,12 @@ static bool parse_error(const char *text, CUresult *out)
     return fv_error_name(*out) != NULL;
 }
 
+/* Entries that name a function of the runtime library are read there. */
+static bool is_runtimes(const char *entry)
+{
+    return strncmp(entry, "cuda", 4) == 0 || strncmp(entry, "__cuda", 6) == 0;
+}
+
 /* Parses one entry, which it cuts up. NULL, or what is wrong. */
 static const char *parse_entry(char *entry, struct fault *out)
 {
@@ -83,12 +89,13 @@ const char *fv_fault_parse(const char *text)
     const char *wrong = copy ? NULL : "out of memory";
 
     while (!wrong && rest) {
-        if (fault_count == MAX_FAULTS)
-            wrong = "too many entries";
-        else
-            wrong = parse_entry(strsep(&rest, ","), &faults[fault_count]);
-        if (!wrong)
-            fault_count++;
+        char *entry = strsep(&rest, ",");
+
+        if (is_runtimes(entry))
+            continue;
+        wrong = fault_count < MAX_FAULTS ? parse_entry(entry, &faults[fault_count])
+                                         : "too many entries";
+        fault_count += !wrong;
     }
     if (wrong)
         fault_count = 0;

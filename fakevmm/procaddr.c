@@ -80,8 +80,14 @@ CUresult fv_cuGetProcAddress(const char *name, void **out, int version, cuuint64
 /* The tables behind this call are private to the vendor's libraries; a fake has none of them. */
 CUresult fv_cuGetExportTable(const void **table, const CUuuid *id)
 {
+    static bool said;
+
     if (!table || !id)
         return CUDA_ERROR_INVALID_VALUE;
+    if (!said)
+        fv_say("cuGetExportTable has no tables: NVIDIA's own runtime library refuses this driver; "
+               "build the program with nvcc -cudart shared");
+    said = true;
     *table = NULL;
     return CUDA_ERROR_NOT_FOUND;
 }

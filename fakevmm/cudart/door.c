@@ -1,7 +1,7 @@
 /* door.c: the exported functions, generated from entries.def. Each makes ready what its row asks
  * for, calls the implementation if there is one, and records the answer as the thread's last error.
  * It owns the last error; what a call does is no business of this file. */
-#include "runtime.h"
+#include "fault.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -41,7 +41,10 @@ static cudaError_t record(cudaError_t error)
     cudaError_t symbol params                                                                      \
     {                                                                                              \
         static atomic_flag said = ATOMIC_FLAG_INIT;                                                \
-        cudaError_t error;                                                                         \
+        static atomic_ulong calls;                                                                 \
+        cudaError_t error = rt_fault_of(#symbol, &calls);                                          \
+        if (error != cudaSuccess)                                                                  \
+            return record(error);                                                                  \
         if (!rt_##impl) {                                                                          \
             say_missing(#symbol, &said);                                                           \
             return record(cudaErrorNotSupported);                                                  \
