@@ -27,7 +27,6 @@ static bool holds_already(struct vr_state *state, const struct vr_update *update
 {
     const struct vr_node *record = vr_node_find(&ticket->exec->nodes, update->node);
 
-    ticket->record = (struct vr_node *)record;
     if (update->malformed) {
         ticket->refusal = VR_REFUSAL_malformed;
         return false;
@@ -113,10 +112,9 @@ static void mark_changed(const struct vr_state *state, struct vr_exec *exec, str
 
 /* The record knows the layout of its code, as long as code handles mean what they did. */
 static enum vr_status find_layout(struct vr_state *state, const struct vr_update *update,
-                                  const struct vr_ticket *ticket, const struct vr_layout **out)
+                                  const struct vr_ticket *ticket, const struct vr_node *record,
+                                  const struct vr_layout **out)
 {
-    const struct vr_node *record = ticket->record;
-
     if (record && record->layout && record->generation == ticket->generation &&
         record->code.handle == update->code.handle && record->code.kind == update->code.kind) {
         *out = record->layout;
@@ -128,18 +126,17 @@ static enum vr_status find_layout(struct vr_state *state, const struct vr_update
 
 /* Makes or renews the record. Returns why there is none to elide by. */
 static enum vr_refusal learn(struct vr_state *state, const struct vr_update *update,
-                             const struct vr_ticket *ticket, uint64_t *changed)
+                             const struct vr_ticket *ticket, struct vr_node *record,
+                             uint64_t *changed)
 {
     const struct vr_layout *layout;
-    struct vr_node *record;
-    enum vr_status status = find_layout(state, update, ticket, &layout);
+    enum vr_status status = find_layout(state, update, ticket, record, &layout);
 
     if (status != VR_OK)
         return status == VR_NO_MEMORY ? VR_REFUSAL_no_memory : VR_REFUSAL_layout_unknown;
     if (!vr_params_readable(layout, update))
         return VR_REFUSAL_malformed;
-    record = vr_node_make(&ticket->exec->nodes, &state->heap, ticket->record, update->node,
-                          layout->extent);
+    record = vr_node_make(&ticket->exec->nodes, &state->heap, record, update->node, layout->extent);
     if (!record)
         return VR_REFUSAL_no_memory;
     record->never_elide = never_elide(state, record, ticket);
@@ -151,26 +148,32 @@ static enum vr_refusal learn(struct vr_state *state, const struct vr_update *upd
     return VR_REFUSAL_NONE;
 }
 
-/* The driver holds something else now, or we cannot know what. */
+/* The driver holds something else now, or we cannot know what. The record is looked up anew: a
+ * library behind us may have answered the call by another setter, which came to us too. */
 static enum vr_refusal learn_answer(struct vr_state *state, const struct vr_update *update,
                                     const struct vr_ticket *ticket, bool accepted,
                                     uint64_t *changed)
 {
-    if (ticket->record)
-        ticket->record->valid = false;
+    struct vr_node *record = vr_node_search(&ticket->exec->nodes, update->node);
+
+    if (record)
+        record->valid = false;
     if (!accepted || ticket->refusal == VR_REFUSAL_malformed ||
         ticket->refusal == VR_REFUSAL_context_unknown || !vr_state_alive(state))
         return VR_REFUSAL_NONE;
-    return learn(state, update, ticket, changed);
+    return learn(state, update, ticket, record, changed);
 }
 
 /* Once sizes would have been taken, the addresses that the application passes say no longer what an
  * update would have said. Then: whether the rest of it says what the node held. */
 static bool says_the_rest(const struct vr_update *update, const struct vr_ticket *ticket)
 {
-    if (ticket->refusal != VR_REFUSAL_NONE)
+    const struct vr_node *record;
+
+    if (ticket->refusal != VR_REFUSAL_NONE || !ticket->exec)
         return false;
-    return ticket->record && vr_node_alike(ticket->record, update, ticket->context);
+    record = vr_node_search(&ticket->exec->nodes, update->node);
+    return record && vr_node_alike(record, update, ticket->context);
 }
 
 void vr_update_told(struct vr_state *state, const struct vr_update *update,

@@ -215,6 +215,14 @@ void vr_code_changed(struct vr_state *state)
 void vr_graph_gone(struct vr_state *state, vr_handle graph)
 {
     vr_track_graph_gone(&state->track, graph);
+    if (atomic_load_explicit(&state->graphs_moved, memory_order_acquire))
+        vr_code_changed(state);
+}
+
+void vr_graph_moved(struct vr_state *state)
+{
+    atomic_store_explicit(&state->graphs_moved, true, memory_order_release);
+    vr_code_changed(state);
 }
 
 /* ---- errors ---- */

@@ -14,7 +14,6 @@
 
 struct vr_state;
 struct vr_exec;
-struct vr_node;
 
 /* A new state, or NULL when memory is out (then the shim forwards everything). `options` is copied,
  * `ops` is kept by pointer and must outlive the state. Uses mmap, not the heap, for itself. */
@@ -73,7 +72,6 @@ enum vr_answer { VR_FORWARD, VR_ANSWERED };
 /* Filled by vr_update_ask() for vr_update_told(); opaque to the shim. */
 struct vr_ticket {
     struct vr_exec *exec;
-    struct vr_node *record; /* of a kernel node; its exec's callers are serialised, so it stays */
     uint64_t generation;
     uint64_t epoch;
     vr_handle context;
@@ -150,6 +148,9 @@ void vr_code_changed(struct vr_state *state);
 /* Around the destroy of a graph (before and after): records of execs that came from it, or that
  * were updated as a whole from an unknown one, are not believed any more. */
 void vr_graph_gone(struct vr_state *state, vr_handle graph);
+/* A graph has become part of another one, and its nodes will end with that one's: no record from
+ * before is believed, and from now on the end of any graph ends the belief in all. */
+void vr_graph_moved(struct vr_state *state);
 
 /* ---- launches and errors ---- */
 

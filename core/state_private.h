@@ -25,6 +25,7 @@ struct vr_state {
     atomic_bool shadows;
     /* Bumped whenever handles may have changed their meaning: no record from before is believed. */
     _Atomic uint64_t code_generation;
+    atomic_bool graphs_moved; /* some graph is part of another now (vr_graph_moved) */
     struct vr_layouts layouts;
     struct vr_track track;
     struct vr_allocations *allocations;
@@ -41,7 +42,6 @@ static inline bool vr_ticket_open(struct vr_state *state, vr_handle handle,
 
     ticket->exec = exec;
     ticket->generation = atomic_load_explicit(&state->code_generation, memory_order_acquire);
-    ticket->record = NULL;
     ticket->context = 0;
     ticket->would_elide = false;
     ticket->refusal = VR_REFUSAL_NONE;

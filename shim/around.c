@@ -11,6 +11,25 @@ static const struct vr_effect effects[VR_CLASSES] = {
 #include "shim/effects.h"
 };
 
+/* What follows from another column is not read below; a row that contradicts itself does not
+ * compile. */
+#define VR_CLASS(class, records, generation, epoch, profile, memory)                               \
+    _Static_assert((VR_RECORDS_##records == VR_RECORDS_ALL) ==                                     \
+                       (VR_GENERATION_##generation == VR_GENERATION_MOVES),                        \
+                   #class ": all records are stale when the generation moves, and only then");     \
+    _Static_assert((VR_RECORDS_##records == VR_RECORDS_ORIGIN) ==                                  \
+                       (VR_EPOCH_##epoch == VR_EPOCH_BUCKET),                                      \
+                   #class ": records by a graph are stale when its bucket moves, and only then");  \
+    _Static_assert((VR_PROFILE_##profile == VR_PROFILE_RESTARTS) ==                                \
+                       (VR_EPOCH_##epoch == VR_EPOCH_MOVES),                                       \
+                   #class ": an exec's epoch moves when it becomes another graph's");              \
+    _Static_assert((VR_PROFILE_##profile == VR_PROFILE_SETTER) ==                                  \
+                       (VR_RECORDS_##records == VR_RECORDS_MADE ||                                 \
+                        VR_RECORDS_##records == VR_RECORDS_NODE ||                                 \
+                        VR_RECORDS_##records == VR_RECORDS_NESTED),                                \
+                   #class ": what changes single nodes is a setter to the profile");
+#include "shim/effects.h"
+
 /* What moves before the call, too: another thread may be given a reused handle value before we are
  * back. */
 static void move_counts(struct vr_state *state, const struct vr_effect *effect, vr_handle first)
@@ -29,8 +48,9 @@ void vr_around_begin(struct vr_state *state, enum vr_class class, struct vr_arou
     if (effect->memory == VR_MEMORY_OPERANDS)
         vr_note_graph(state, (CUgraph)second);
     if (effect->memory == VR_MEMORY_PRIMARY)
-        around->primary = vr_memory_watched(state) ? vr_primary_of((CUdevice)first) : 0;
-    if (effect->memory == VR_MEMORY_PRIMARY || effect->memory == VR_MEMORY_CONTEXT)
+        around->primary = vr_primary_of((CUdevice)first);
+    if (effect->memory == VR_MEMORY_PRIMARY || effect->memory == VR_MEMORY_CONTEXT ||
+        effect->memory == VR_MEMORY_DETACHED)
         vr_context_ending(state, &around->mark);
     move_counts(state, effect, first);
 }
@@ -51,6 +71,8 @@ void vr_around_end(struct vr_state *state, enum vr_class class, const struct vr_
         vr_exec_changed(state, first, second, VR_CHANGE_GRAPH, accepted);
     if (effect->memory == VR_MEMORY_CONTEXT && accepted)
         vr_context_ended(state, first, &around->mark);
+    if (effect->memory == VR_MEMORY_DETACHED && accepted)
+        vr_context_maybe_gone(state, first, &around->mark);
     if (effect->memory == VR_MEMORY_PRIMARY)
         vr_primary_maybe_gone(state, (CUdevice)first, around->primary, &around->mark);
 }

@@ -29,6 +29,7 @@ enum vr_effect_memory {
     VR_MEMORY_OPERANDS,
     VR_MEMORY_CONTEXT,
     VR_MEMORY_PRIMARY,
+    VR_MEMORY_DETACHED,
     VR_MEMORY_OWNER
 };
 

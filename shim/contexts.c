@@ -47,6 +47,17 @@ void vr_context_ended(struct vr_state *state, vr_handle context, const struct vr
     }
 }
 
+/* Only the current context can be detached, and its end takes it off the thread. */
+void vr_context_maybe_gone(struct vr_state *state, vr_handle context,
+                           const struct vr_context_mark *mark)
+{
+    CUresult (*current)(CUcontext *) = provider()->need[VR_NEED_cuCtxGetCurrent];
+    CUcontext now = NULL;
+
+    if (current && (current(&now) != CUDA_SUCCESS || (vr_handle)now != context))
+        vr_context_ended(state, context, mark);
+}
+
 void vr_primary_maybe_gone(struct vr_state *state, CUdevice device, vr_handle primary,
                            const struct vr_context_mark *mark)
 {

@@ -20,7 +20,7 @@ static CUresult ask_param(struct vr_code code, size_t index, size_t *offset, siz
 }
 
 /* cuda.h: CUDA_ERROR_INVALID_VALUE when the index is past the last parameter. Then no further one
- * exists either; if it does, the first answer meant something else. */
+ * exists either, and the one before is still told; else the first answer meant something else. */
 static enum vr_status param_info(struct vr_code code, size_t index, size_t *offset, size_t *size)
 {
     CUresult result = ask_param(code, index, offset, size);
@@ -30,7 +30,8 @@ static enum vr_status param_info(struct vr_code code, size_t index, size_t *offs
         return VR_OK;
     if (result != CUDA_ERROR_INVALID_VALUE ||
         ask_param(code, index, &ignored, &ignored) != CUDA_ERROR_INVALID_VALUE ||
-        ask_param(code, index + 1, &ignored, &ignored) != CUDA_ERROR_INVALID_VALUE)
+        ask_param(code, index + 1, &ignored, &ignored) != CUDA_ERROR_INVALID_VALUE ||
+        (index && ask_param(code, index - 1, &ignored, &ignored) != CUDA_SUCCESS))
         return VR_REFUSED;
     return VR_NONE;
 }

@@ -15,8 +15,8 @@
  *               suspended one goes on), LAUNCH (an accepted one is counted), RESTARTS (suspended
  *               until the next accepted setter), ENDS
  *   memory      what is learnt of device memory: NONE, OPERANDS (what copies and fills name),
- *               CONTEXT, PRIMARY (that a context has ended), OWNER (allocations, and what may be
- *               asked or done with ours)
+ *               CONTEXT, PRIMARY, DETACHED (that a context has ended), OWNER (allocations, and
+ *               what may be asked or done with ours)
  *
  * No rung defers an update, so no class has anything to settle first.
  *
@@ -28,6 +28,8 @@
 VR_CLASS(RESOLVE, NONE,   STAYS, STAYS,  STAYS,    NONE)
 VR_CLASS(BIRTH,   NONE,   STAYS, STAYS,  BEGINS,   OPERANDS)
 VR_CLASS(SETTER,  MADE,   STAYS, STAYS,  SETTER,   OPERANDS)
+/* Of a graph that moves into another; any other node that is added means nothing. */
+VR_CLASS(ADD,     ALL,    MOVES, STAYS,  STAYS,    NONE)
 VR_CLASS(LAUNCH,  NONE,   STAYS, STAYS,  LAUNCH,   NONE)
 VR_CLASS(DEATH,   EXEC,   STAYS, STAYS,  ENDS,     NONE)
 VR_CLASS(ALLOC,   NONE,   STAYS, STAYS,  STAYS,    OWNER)
@@ -46,6 +48,7 @@ VR_CLASS(GRAPH,   ORIGIN, STAYS, BUCKET, STAYS,    NONE)
 VR_CLASS(CODE,    ALL,    MOVES, STAYS,  STAYS,    NONE)
 VR_CLASS(CONTEXT, ALL,    MOVES, STAYS,  STAYS,    CONTEXT)
 VR_CLASS(PRIMARY, ALL,    MOVES, STAYS,  STAYS,    PRIMARY)
+VR_CLASS(DETACH,  ALL,    MOVES, STAYS,  STAYS,    DETACHED)
 
 /* clang-format on */
 

@@ -49,6 +49,12 @@ VR_ENTRY(HOOK, SETTER, cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetP
          (CUgraphExec a, CUgraphNode b, const CUDA_KERNEL_NODE_PARAMS_v1 *c), (a, b, c))
 VR_ENTRY(HOOK, SETTER, cuGraphExecKernelNodeSetParams_v2, cuGraphExecKernelNodeSetParams, 12000, 0,
          (CUgraphExec a, CUgraphNode b, const CUDA_KERNEL_NODE_PARAMS *c), (a, b, c))
+VR_ENTRY(HOOK, ADD, cuGraphAddNode, cuGraphAddNode, 12020, 0,
+         (CUgraphNode *a, CUgraph b, const CUgraphNode *c, size_t d, CUgraphNodeParams *e), (a, b, c, d, e))
+VR_ENTRY(HOOK, ADD, cuGraphAddNode_v2,
+         cuGraphAddNode, 12030, 0,
+         (CUgraphNode *a, CUgraph b, const CUgraphNode *c, const CUgraphEdgeData *d, size_t e,
+          CUgraphNodeParams *f), (a, b, c, d, e, f))
 VR_ENTRY(HOOK, LAUNCH, cuGraphLaunch, cuGraphLaunch, 10000, 0, (CUgraphExec a, CUstream b), (a, b))
 VR_ENTRY(HOOK, LAUNCH, cuGraphLaunch_ptsz, cuGraphLaunch, 10000, 1, (CUgraphExec a, CUstream b), (a, b))
 VR_ENTRY(HOOK, DEATH, cuGraphExecDestroy, cuGraphExecDestroy, 10000, 0, (CUgraphExec a), (a))
@@ -226,7 +232,7 @@ VR_ENTRY(AROUND, CODE, cuKernelSetCacheConfig, cuKernelSetCacheConfig, 12000, 0,
          (CUkernel a, CUfunc_cache b, CUdevice c), (a, b, c))
 VR_ENTRY(AROUND, CONTEXT, cuCtxDestroy, cuCtxDestroy, 2000, 0, (CUcontext a), (a))
 VR_ENTRY(AROUND, CONTEXT, cuCtxDestroy_v2, cuCtxDestroy, 4000, 0, (CUcontext a), (a))
-VR_ENTRY(AROUND, CODE, cuCtxDetach, cuCtxDetach, 2000, 0, (CUcontext a), (a))
+VR_ENTRY(AROUND, DETACH, cuCtxDetach, cuCtxDetach, 2000, 0, (CUcontext a), (a))
 VR_ENTRY(AROUND, CODE, cuGreenCtxDestroy, cuGreenCtxDestroy, 12040, 0, (CUgreenCtx a), (a))
 VR_ENTRY(AROUND, PRIMARY, cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset, 7000, 0, (CUdevice a), (a))
 VR_ENTRY(AROUND, PRIMARY, cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, 11000, 0, (CUdevice a), (a))

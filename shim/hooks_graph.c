@@ -110,6 +110,37 @@ CUresult vr_hook_cuGraphExecDestroy(struct vr_state *state, CUresult (*real)(CUg
     return result;
 }
 
+/* ---- a graph becomes part of another ---- */
+
+/* Its nodes end with the other from now on, which names neither. */
+static CUresult added(struct vr_state *state, CUresult result, const CUgraphNodeParams *params)
+{
+    vr_result_seen(state, result);
+    if (result == CUDA_SUCCESS && params && params->type == CU_GRAPH_NODE_TYPE_GRAPH &&
+        params->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
+        vr_graph_moved(state);
+    return result;
+}
+
+CUresult vr_hook_cuGraphAddNode(struct vr_state *state,
+                                CUresult (*real)(CUgraphNode *, CUgraph, const CUgraphNode *,
+                                                 size_t, CUgraphNodeParams *),
+                                CUgraphNode *a, CUgraph b, const CUgraphNode *c, size_t d,
+                                CUgraphNodeParams *e)
+{
+    return added(state, real(a, b, c, d, e), e);
+}
+
+CUresult vr_hook_cuGraphAddNode_v2(struct vr_state *state,
+                                   CUresult (*real)(CUgraphNode *, CUgraph, const CUgraphNode *,
+                                                    const CUgraphEdgeData *, size_t,
+                                                    CUgraphNodeParams *),
+                                   CUgraphNode *a, CUgraph b, const CUgraphNode *c,
+                                   const CUgraphEdgeData *d, size_t e, CUgraphNodeParams *f)
+{
+    return added(state, real(a, b, c, d, e, f), f);
+}
+
 /* ---- launch ---- */
 
 CUresult vr_hook_cuGraphLaunch(struct vr_state *state, CUresult (*real)(CUgraphExec, CUstream),

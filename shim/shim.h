@@ -106,6 +106,9 @@ vr_handle vr_primary_of(CUdevice device);
 /* Tells core, and lets go of what we keep. */
 void vr_context_ended(struct vr_state *state, vr_handle context,
                       const struct vr_context_mark *mark);
+/* After a detach: tells core if that was the end of it. */
+void vr_context_maybe_gone(struct vr_state *state, vr_handle context,
+                           const struct vr_context_mark *mark);
 /* After a release or reset: tells core if that was the end of it. 0 is allowed. */
 void vr_primary_maybe_gone(struct vr_state *state, CUdevice device, vr_handle primary,
                            const struct vr_context_mark *mark);

@@ -63,6 +63,24 @@ TEST(neighbours, tracer_in_front_of_us)
     free(path);
 }
 
+/* One setter comes to us twice, the second time from inside the first. */
+TEST(neighbours, converter_behind_us)
+{
+    SKIP_UNDER_SANITIZERS();
+    char *library = t_build("tests/libs/converter.so"),
+         *preload = t_format("LD_PRELOAD=%s", library);
+    static const enum t_way ways[] = {T_BARE, T_ON, T_OBSERVE, T_OFF};
+
+    for (int i = 0; i < 4; i++) {
+        struct t_run with = run(ways[i], preload, "converted", "converter.so");
+
+        T_STR_EQ(with.out, "result 3\nconverted 1\n");
+        t_run_free(&with);
+    }
+    free(library);
+    free(preload);
+}
+
 TEST(neighbours, namesake_is_no_driver)
 {
     struct t_run bare = run(T_BARE, NULL, "namesake", "namesake.so");

@@ -96,6 +96,8 @@ static const struct question questions[] = {
     {"cuGraphNodeSetEnabled", 11060, 0},
     {"cuGraphInstantiateWithParams", 12000, 0},
     {"cuGraphInstantiateWithParams", 12000, 2},
+    {"cuGraphAddNode", 12020, 0},
+    {"cuGraphAddNode", 12030, 0},
     {"cuGraphNodeSetParams", 12020, 0},
     {"cuGraphExecNodeSetParams", 12020, 0},
 };

@@ -123,6 +123,16 @@ TEST(exec, any_graph_destroyed_after_exec_update)
     world_end(state);
 }
 
+TEST(exec, any_graph_destroyed_after_one_moved)
+{
+    begin();
+    vr_graph_moved(state);
+    expect_forgotten("a graph is part of another");
+    vr_graph_gone(state, GRAPH_B);
+    expect_forgotten("it may have been part of that one");
+    world_end(state);
+}
+
 /* ---- between the question and the driver's answer ---- */
 
 static void during_the_call(void (*event)(void))
@@ -146,6 +156,27 @@ static void unload(void)
 static void destroy_graph(void)
 {
     vr_graph_gone(state, GRAPH);
+}
+
+/* A library behind us makes the call by another setter, which comes to us too, and another one
+ * follows: the node has one record, with what was accepted last. */
+TEST(exec, setter_during_a_setter)
+{
+    struct vr_update first;
+    struct vr_ticket outer;
+
+    begin();
+    vr_exec_born(state, EXEC, &(struct vr_exec_origin){.graph = GRAPH});
+    first = setter.update;
+    T_EQ(vr_update_ask(state, &first, &outer), VR_FORWARD);
+    T_ASSERT(!send(), "it has no record yet");
+    vr_update_told(state, &first, &outer, true);
+    setter.value[0]++;
+    T_ASSERT(!send(), "another value");
+    setter.value[0]--;
+    T_ASSERT(!send(), "the first value again");
+    T_ASSERT(send(), "and once more");
+    world_end(state);
 }
 
 TEST(exec, unload_during_a_setter)

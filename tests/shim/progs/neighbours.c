@@ -3,7 +3,9 @@
  *   neighbours plain           a setter, a launch, the result: prints "result N"
  *   neighbours namesake LIB    the same, after looking cuGraphLaunch up in LIB, which is no driver
  *   neighbours behind LIB      two equal setters of its own with one between them that LIB sends
- * past us; the result must be that of the last one */
+ * past us; the result must be that of the last one
+ *   neighbours converted       setters of both forms, of which the first is answered by the second:
+ *                              the result must be that of the last one */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -52,6 +54,21 @@ static void behind(struct rig *rig, const char *path)
         MUST(set(rig->exec, rig->kernel[node], &params));
 }
 
+static void converted(struct rig *rig)
+{
+    unsigned long long other = 50;
+    void *args[] = {&rig->p, &rig->a, &rig->b}, *others[] = {&rig->p, &rig->a, &other};
+    CUDA_KERNEL_NODE_PARAMS_v2 params = rig_params(rig->store, args),
+                               between = rig_params(rig->store, others);
+
+    /* It would hide the other's result. */
+    MUST(cuGraphNodeSetEnabled(rig->exec, rig->kernel[1], 0));
+    MUST(cuGraphExecKernelNodeSetParams(rig->exec, rig->kernel[0],
+                                        (const CUDA_KERNEL_NODE_PARAMS_v1 *)&params));
+    MUST(cuGraphExecKernelNodeSetParams_v2(rig->exec, rig->kernel[0], &between));
+    MUST(cuGraphExecKernelNodeSetParams_v2(rig->exec, rig->kernel[0], &params));
+}
+
 int main(int argc, char **argv)
 {
     struct rig rig = {0};
@@ -61,6 +78,11 @@ int main(int argc, char **argv)
     if (argc > 2 && !strcmp(argv[1], "namesake"))
         namesake(argv[2]);
     rig_up(&rig);
+    if (argc > 1 && !strcmp(argv[1], "converted")) {
+        converted(&rig);
+        printf("result %llu\n", launch(&rig));
+        return 0;
+    }
     params = rig_params(rig.store, args);
     for (int round = 0; round < 2; round++) {
         for (int node = 0; node < 2; node++)
