@@ -206,7 +206,7 @@ check-long: check ## check, and what takes longer
 	@$(MAKE) --no-print-directory tsan
 	@echo "  2000 random programs under ThreadSanitizer"
 	@VR_BUILD=build/tsan RANDOM_SEEDS=2000 bash tests/fake/random.sh
-	@echo "  each function of the table left alone in turn"
+	@echo "  each row of the table of effects made wrong in turn"
 	@scripts/mutants $(BUILD)
 
 bench: ## what calls cost (lines of `name value unit`), and sample programs with and without the library (a table)
