@@ -22,6 +22,7 @@ static struct {
     bool initialised; /* by cuInit */
     bool finished;    /* the process has begun to exit */
     bool forked;      /* we are a child; what was initialised is the parent's */
+    pid_t process;    /* that called cuInit */
     uint64_t calls[FV_ROWS];
     bool told[FV_ROWS]; /* fv_missing() has named it */
 } door = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -81,10 +82,11 @@ bool fv_initialised(void)
     return door.initialised;
 }
 
+/* A child of the system call itself, for which no handler of fork ran, has no threads to stop. */
 static void at_exit(void)
 {
     fv_lock();
-    if (!door.forked) {
+    if (!door.forked && door.process == getpid()) {
         door.finished = true;
         fv_workers_stop();
     }
@@ -95,6 +97,7 @@ void fv_set_initialised(void)
 {
     if (!door.initialised)
         atexit(at_exit);
+    door.process = getpid();
     door.initialised = true;
 }
 
