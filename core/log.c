@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "text.h"
 
 void vr_log_init(struct vr_log *log, enum vr_log_level level, const char *file)
@@ -40,14 +41,13 @@ bool vr_path_expand(char *out, size_t size, const char *name)
     return !text.failed;
 }
 
-/* Not blocking: a file name that is a pipe without a reader must not stop the application. */
 static int open_log(const struct vr_log *log)
 {
     char path[PATH_MAX];
 
     if (!log->file || !log->file[0] || !vr_path_expand(path, sizeof path, log->file))
         return STDERR_FILENO;
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
+    int fd = vr_output_open(path, O_APPEND);
     return fd < 0 ? STDERR_FILENO : fd;
 }
 

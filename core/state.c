@@ -229,15 +229,20 @@ void vr_graph_moved(struct vr_state *state)
 
 void vr_trouble_seen(struct vr_state *state, enum vr_trouble trouble)
 {
-    static const char *const what[] = {
-        [VR_TROUBLE_STICKY] = "a context is lost",
-        [VR_TROUBLE_ENDED] = "the driver has shut down",
-        [VR_TROUBLE_BYPASSED] = "the driver has an ABI of a hooked function that is not known here",
+    static const struct {
+        const char *what;
+        enum vr_log_level level;
+    } rows[] = {
+        [VR_TROUBLE_STICKY] = {"a context is lost", VR_LOG_WARN},
+        [VR_TROUBLE_EXITING] = {"the process ends", VR_LOG_DEBUG},
+        [VR_TROUBLE_ENDED] = {"the driver has shut down", VR_LOG_INFO},
+        [VR_TROUBLE_BYPASSED] =
+            {"the driver has an ABI of a hooked function that is not known here", VR_LOG_WARN},
     };
 
     if (atomic_exchange_explicit(&state->alive, false, memory_order_relaxed))
-        vr_log(&state->log, trouble == VR_TROUBLE_ENDED ? VR_LOG_INFO : VR_LOG_WARN,
-               "%s: from now on everything is forwarded", what[trouble]);
+        vr_log(&state->log, rows[trouble].level, "%s: from now on everything is forwarded",
+               rows[trouble].what);
 }
 
 bool vr_state_alive(const struct vr_state *state)

@@ -158,6 +158,8 @@ void vr_launch_told(struct vr_state *state, vr_handle exec, bool accepted);
 
 enum vr_trouble {
     VR_TROUBLE_STICKY,  /* the context is lost: forward everything from now on */
+    VR_TROUBLE_EXITING, /* the process ends: forward everything, since the driver may be gone unseen
+                         */
     VR_TROUBLE_ENDED,   /* the driver has shut down: do nothing from now on */
     VR_TROUBLE_BYPASSED /* the driver gave out an ABI of a hooked function that we do not know, so
                          * updates may pass us: forward everything from now on */

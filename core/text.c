@@ -166,7 +166,8 @@ static bool write_all(int fd, const char *bytes, size_t count)
 
 /* A reader that went away, or a file size limit, must cost the application nothing: the signals
  * that a write can raise are held back meanwhile, and one that it did raise is taken away, unless
- * the application had one pending already. */
+ * the application had one pending already. On Linux sigprocmask acts on the calling thread, as
+ * pthread_sigmask does, which libc has only from glibc 2.32 on. */
 bool vr_write_all(int fd, const void *bytes, size_t count)
 {
     int saved_errno = errno;
@@ -176,7 +177,7 @@ bool vr_write_all(int fd, const void *bytes, size_t count)
     sigaddset(&raised, SIGPIPE);
     sigaddset(&raised, SIGXFSZ);
     sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &raised, &before);
+    sigprocmask(SIG_BLOCK, &raised, &before);
 
     bool done = write_all(fd, bytes, count);
     int signal = done ? 0 : errno == EPIPE ? SIGPIPE : errno == EFBIG ? SIGXFSZ : 0;
@@ -189,7 +190,7 @@ bool vr_write_all(int fd, const void *bytes, size_t count)
         while (sigtimedwait(&one, NULL, &at_once) < 0 && errno == EINTR)
             ;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     errno = saved_errno;
     return done;
 }

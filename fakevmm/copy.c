@@ -45,7 +45,7 @@ CUresult fv_check_range(uint64_t address, size_t size)
 {
     if (fv_va_is_device(address))
         return fv_check_device_range(address, size);
-    return address ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return address && size <= UINT64_MAX - address ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- one end of a copy, as the application described it ---- */

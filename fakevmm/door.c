@@ -26,6 +26,7 @@ static struct {
     bool finished;       /* the process has begun to exit */
     bool forked;         /* we are a child; what was initialised is the parent's */
     size_t late_unloads; /* of libraries, since then */
+    pid_t process;       /* that called cuInit */
     uint64_t calls[FV_ROWS];
     bool told[FV_ROWS]; /* fv_missing() has named it */
 } door = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -85,10 +86,11 @@ bool fv_initialised(void)
     return door.initialised;
 }
 
+/* A child of the system call itself, for which no handler of fork ran, has no threads to stop. */
 static void at_exit(void)
 {
     fv_lock();
-    if (!door.forked) {
+    if (!door.forked && door.process == getpid()) {
         door.finished = true;
         fv_workers_stop();
     }
@@ -99,6 +101,7 @@ void fv_set_initialised(void)
 {
     if (!door.initialised)
         atexit(at_exit);
+    door.process = getpid();
     door.initialised = true;
 }
 

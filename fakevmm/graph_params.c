@@ -74,7 +74,20 @@ static struct fv_shape shape_of(const struct fv_params *params, const struct fv_
 static CUresult run_kernel(const struct fv_params *params, const struct fv_company *company)
 {
     const struct fv_shape shape = shape_of(params, company);
-    return fv_run_kernel(&params->kernel.function, &shape, params->kernel.bytes, params->device);
+    struct fv_module *module = params->kernel.function.module;
+    CUresult result;
+    fv_lock();
+    bool there = fv_params_alive(params) && fv_module_enter(module);
+    fv_unlock();
+    if (!there) {
+        fv_say("a graph launch comes to a kernel whose module or context is gone");
+        return CUDA_ERROR_INVALID_PC;
+    }
+    result = fv_run_kernel(&params->kernel.function, &shape, params->kernel.bytes, params->device);
+    fv_lock();
+    fv_module_leave(module);
+    fv_unlock();
+    return result;
 }
 
 CUresult fv_params_check_company(const struct fv_params *params, const struct fv_company *company)
@@ -136,9 +149,18 @@ static CUresult set_copy(struct fv_params *params, const CUDA_MEMCPY_NODE_PARAMS
 
 /* ---- memset ---- */
 
+/* From the first byte to behind the last; false when that is no number. */
+static bool memset_extent(const CUDA_MEMSET_NODE_PARAMS_v2 *set, size_t *bytes)
+{
+    size_t rows, row;
+    return !__builtin_mul_overflow(set->height - 1, set->height > 1 ? set->pitch : 0, &rows) &&
+           !__builtin_mul_overflow(set->width, set->elementSize, &row) &&
+           !__builtin_add_overflow(rows, row, bytes);
+}
+
 static CUresult set_memset(struct fv_params *params, const CUDA_MEMSET_NODE_PARAMS_v2 *set)
 {
-    size_t element = set->elementSize;
+    size_t element = set->elementSize, bytes;
     if (element != 1 && element != 2 && element != 4)
         return CUDA_ERROR_INVALID_VALUE;
     if (!set->dst || set->dst % element)
@@ -151,7 +173,8 @@ static CUresult set_memset(struct fv_params *params, const CUDA_MEMSET_NODE_PARA
     memcpy(&params->memset, set, sizeof params->memset);
     if (!set->width || !set->height)
         return CUDA_SUCCESS;
-    return fv_check_range(set->dst, (set->height - 1) * set->pitch + set->width * element);
+    return memset_extent(set, &bytes) ? fv_check_device_range(set->dst, bytes)
+                                      : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult run_memset(const struct fv_params *params)

@@ -14,7 +14,8 @@
 static CUresult map_host(struct fv_context *context, void *bytes, size_t size,
                          enum fv_mem_kind kind, unsigned flags)
 {
-    struct fv_phys *phys = fv_phys_borrow(context->device, bytes, size);
+    struct fv_phys *phys = kind == FV_MEM_HOST ? fv_phys_adopt(context->device, bytes, size)
+                                               : fv_phys_borrow(context->device, bytes, size);
     bool read_only = kind == FV_MEM_REGISTERED && flags & CU_MEMHOSTREGISTER_READ_ONLY;
     CUresult result;
 
@@ -51,8 +52,6 @@ CUresult fv_cuMemHostAlloc(void **out, size_t size, unsigned flags)
     result = map_host(context, bytes, size, FV_MEM_HOST, flags);
     if (result == CUDA_SUCCESS)
         *out = bytes;
-    else
-        free(bytes);
     return result;
 }
 
@@ -63,15 +62,11 @@ CUresult fv_cuMemAllocHost_v2(void **out, size_t size)
 
 static void release(struct fv_mapping *mapping)
 {
-    void *bytes = (void *)mapping->base;
-    bool ours = mapping->kind == FV_MEM_HOST;
-
     fv_va_unmap(mapping->base);
-    if (ours)
-        free(bytes);
 }
 
-/* Ends pinned memory of that kind after the work of its context. */
+/* Ends pinned memory of that kind after the work of its context, and after that of all others,
+ * which may use it as well. */
 static CUresult end_pinned(void *bytes, enum fv_mem_kind kind, CUresult unknown)
 {
     struct fv_context *context;
@@ -88,6 +83,7 @@ static CUresult end_pinned(void *bytes, enum fv_mem_kind kind, CUresult unknown)
     result = fv_context_wait(mapping->context);
     if (result != CUDA_SUCCESS)
         return result;
+    fv_wait_everywhere();
     mapping = fv_va_find((CUdeviceptr)bytes);
     if (!mapping || mapping->id != id)
         return unknown;

@@ -109,7 +109,7 @@ CUresult fv_image_load(const void *image, const struct fv_jit_log *log, struct p
 
 /* ---- files ---- */
 
-static char *read_whole(FILE *file)
+static char *read_whole(FILE *file, size_t *length)
 {
     char *text = NULL;
     long size;
@@ -121,16 +121,27 @@ static char *read_whole(FILE *file)
         free(text);
         return NULL;
     }
+    *length = (size_t)size;
     return text;
 }
 
 CUresult fv_image_read(const char *path, char **out)
 {
     FILE *file = fopen(path, "rb");
+    size_t size;
+    char *image;
 
     if (!file)
         return CUDA_ERROR_FILE_NOT_FOUND;
-    *out = read_whole(file);
+    image = read_whole(file, &size);
     fclose(file);
-    return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    if (!image)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!ptx_is_whole(image, size)) {
+        fv_say("cannot load code: %s is shorter than it says", path);
+        free(image);
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
+    *out = image;
+    return CUDA_SUCCESS;
 }

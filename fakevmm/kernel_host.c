@@ -5,6 +5,7 @@
 #include "kernel_host.h"
 #include "graph_params.h"
 #include "mem.h"
+#include "stream.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -128,11 +129,17 @@ static void set_conditional(void *context, uint64_t handle, unsigned value)
     fv_conditional_set(handle, value);
 }
 
+static bool stopped(void *context)
+{
+    return fv_workers_overdue();
+}
+
 struct ptx_host fv_kernel_host(struct fv_context *context)
 {
     return (struct ptx_host){.print = print,
                              .set_conditional = set_conditional,
                              .take = take,
                              .give = give,
+                             .stopped = stopped,
                              .context = context};
 }

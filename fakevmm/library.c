@@ -144,6 +144,8 @@ CUresult fv_cuLibraryUnload(CUlibrary handle)
         return CUDA_ERROR_INVALID_VALUE;
     id = library->id;
     fv_wait_everywhere();
+    while (fv_valid(FV_LIBRARY, library) && library->id == id && fv_modules_end(NULL, library))
+        fv_wait();
     /* The lock was dropped: another thread may have unloaded it. */
     if (!fv_valid(FV_LIBRARY, library) || library->id != id)
         return CUDA_ERROR_INVALID_VALUE;

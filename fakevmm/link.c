@@ -125,6 +125,22 @@ static CUresult check_type(CUjitInputType type)
     return type == CU_JIT_INPUT_CUBIN ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* Text need not end with a NUL. */
+static CUresult add_bytes(struct fv_link *link, const void *data, size_t size)
+{
+    char *image = size < SIZE_MAX ? malloc(size + 1) : NULL;
+    CUresult result = CUDA_ERROR_INVALID_IMAGE;
+
+    if (!image)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(image, data, size);
+    image[size] = '\0';
+    if (ptx_is_whole(image, size))
+        result = add_image(link, image);
+    free(image);
+    return result;
+}
+
 CUresult fv_cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data, size_t size,
                              const char *name, unsigned count, CUjit_option *options, void **values)
 {
@@ -138,21 +154,26 @@ CUresult fv_cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data
     result = check_options(count, options, values);
     if (result == CUDA_SUCCESS)
         result = check_type(type);
-    return result == CUDA_SUCCESS ? add_image(link, data) : result;
+    return result == CUDA_SUCCESS ? add_bytes(link, data, size) : result;
 }
 
 CUresult fv_cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char *path,
                              unsigned count, CUjit_option *options, void **values)
 {
+    struct fv_link *link = (struct fv_link *)handle;
     CUresult result;
     char *image;
 
-    if (!fv_valid(FV_LINK, handle))
+    if (!fv_valid(FV_LINK, link))
         return CUDA_ERROR_INVALID_HANDLE;
-    result = path ? fv_image_read(path, &image) : CUDA_ERROR_INVALID_VALUE;
+    result = path ? check_options(count, options, values) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        result = check_type(type);
+    if (result == CUDA_SUCCESS)
+        result = fv_image_read(path, &image);
     if (result != CUDA_SUCCESS)
         return result;
-    result = fv_cuLinkAddData_v2(handle, type, image, 1, path, count, options, values);
+    result = add_image(link, image);
     free(image);
     return result;
 }

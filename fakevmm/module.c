@@ -93,23 +93,44 @@ void fv_module_delete(struct fv_module *module)
     ptx_unload(own);
 }
 
+/* ---- kernels in graphs ---- */
+
+bool fv_module_enter(struct fv_module *module)
+{
+    module->running += !module->ending;
+    return !module->ending;
+}
+
+void fv_module_leave(struct fv_module *module)
+{
+    if (--module->running == 0 && module->ending)
+        fv_changed();
+}
+
+bool fv_modules_end(const struct fv_context *context, const struct fv_library *library)
+{
+    struct fv_module *module = NULL;
+    bool running = false;
+
+    while ((module = fv_next(FV_MODULE, module))) {
+        if (module->context != context && (!library || module->library != library))
+            continue;
+        module->ending = true;
+        running |= module->running > 0;
+    }
+    return running;
+}
+
 void fv_module_drop_context(struct fv_context *context)
 {
     struct fv_module *module = NULL;
 
+    while (fv_modules_end(context, NULL))
+        fv_wait();
     while ((module = fv_next(FV_MODULE, module))) {
         if (module->context == context)
             fv_module_delete(module);
     }
-}
-
-/* Graphs may run a module's kernels in any context's streams. */
-void fv_wait_everywhere(void)
-{
-    struct fv_context *context = NULL;
-
-    while ((context = fv_next(FV_CONTEXT, context)))
-        fv_context_wait(context);
 }
 
 /* ---- driver calls ---- */
@@ -175,7 +196,8 @@ CUresult fv_cuModuleLoad(CUmodule *out, const char *path)
     return result;
 }
 
-/* Waits for the work that may use the module. A library's module goes with its library. */
+/* Waits for the work that may use the module: graphs run its kernels in any context's streams. A
+ * library's module goes with its library. */
 CUresult fv_cuModuleUnload(CUmodule handle)
 {
     struct fv_module *module = (struct fv_module *)handle;
@@ -191,6 +213,10 @@ CUresult fv_cuModuleUnload(CUmodule handle)
         return CUDA_ERROR_NOT_PERMITTED;
     id = module->id;
     fv_wait_everywhere();
+    while (fv_valid(FV_MODULE, module) && module->id == id && module->running) {
+        module->ending = true;
+        fv_wait();
+    }
     /* The lock was dropped: another thread may have unloaded it. */
     if (!fv_valid(FV_MODULE, module) || module->id != id)
         return CUDA_ERROR_INVALID_VALUE;

@@ -63,6 +63,10 @@ CUresult fv_check_company(const struct fv_function *function, const struct fv_sh
 int fv_blocks_per_multiprocessor(const struct fv_function *function, unsigned threads,
                                  size_t dynamic_shared);
 
+/* A graph is about to run a kernel of the module, whose context may end before the stream's: until
+ * it leaves, the module stays. False when it is too late for that. Lock held. */
+bool fv_module_enter(struct fv_module *module);
+void fv_module_leave(struct fv_module *module);
 /* Runs a kernel to its end; any thread, no lock. Returns the error the context is poisoned with. */
 CUresult fv_run_kernel(const struct fv_function *function, const struct fv_shape *shape,
                        const unsigned char *params, int device);

@@ -21,6 +21,8 @@ struct fv_module {
     uint64_t *addresses; /* of each variable, 0 for those without one */
     unsigned variable_count;
     unsigned long long id; /* never reused; handles are */
+    unsigned running;      /* graphs that are in a kernel of it */
+    bool ending;           /* none may begin one */
 };
 
 struct fv_kernel {
@@ -51,7 +53,8 @@ CUresult fv_image_load(const void *image, const struct fv_jit_log *log, struct p
  */
 CUresult fv_image_text(const void *image, const struct fv_jit_log *log, char **text);
 CUresult fv_image_parse(const char *text, const struct fv_jit_log *log, struct ptx_module **out);
-/* The file's bytes, NUL-terminated, malloc'd. CUDA_ERROR_FILE_NOT_FOUND. */
+/* The file's bytes, NUL-terminated, malloc'd. CUDA_ERROR_FILE_NOT_FOUND, CUDA_ERROR_INVALID_IMAGE
+ * if the image goes on behind them. */
 CUresult fv_image_read(const char *path, char **out);
 /* Finds the log among a load call's options. CUDA_ERROR_INVALID_VALUE when they are malformed. */
 CUresult fv_jit_options(unsigned count, const CUjit_option *options, void **values,
@@ -65,8 +68,9 @@ CUresult fv_module_new(struct fv_context *context, struct ptx_module *code,
                        struct fv_library *library, struct fv_module **out);
 /* No work may use it any more. */
 void fv_module_delete(struct fv_module *module);
-/* Waits until no context has unfinished work. Drops the lock. */
-void fv_wait_everywhere(void);
+/* From now on no graph begins a kernel of the context's or the library's modules (the other is
+ * NULL). True while one is in such a kernel. */
+bool fv_modules_end(const struct fv_context *context, const struct fv_library *library);
 unsigned long long fv_module_next_id(void);
 
 /* ---- module_variables.c ---- */

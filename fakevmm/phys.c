@@ -66,6 +66,12 @@ struct fv_phys *fv_phys_new(struct fv_device *device, size_t size)
         .device = device, .bytes = calloc(1, size), .size = size, .heap = true, .file = -1});
 }
 
+struct fv_phys *fv_phys_adopt(struct fv_device *device, void *bytes, size_t size)
+{
+    return wrap(
+        (struct fv_phys){.device = device, .bytes = bytes, .size = size, .heap = true, .file = -1});
+}
+
 struct fv_phys *fv_phys_borrow(struct fv_device *device, void *bytes, size_t size)
 {
     return wrap((struct fv_phys){

@@ -15,7 +15,7 @@ struct fv_phys {
     size_t size;
     unsigned refs;
     unsigned mappings; /* va.c's: how often it is mapped */
-    bool borrowed;     /* the bytes are somebody else's: pinned host memory */
+    bool borrowed;     /* the bytes are somebody else's: registered host memory */
     bool heap;         /* they come from the heap, else they are pages */
     int file;          /* that holds them, for other processes to map; -1: none */
     struct fv_phys *next_dead;
@@ -28,6 +28,9 @@ struct fv_phys *fv_phys_new_pages(struct fv_device *device, size_t size);
 /* A block of what another process has in a file, which becomes the block's. NULL: not mappable,
  * and the file is still the caller's. */
 struct fv_phys *fv_phys_open(struct fv_device *device, int file, size_t size);
+/* The same around host memory that malloc gave, which goes with the block, or at once when there is
+ * none. */
+struct fv_phys *fv_phys_adopt(struct fv_device *device, void *bytes, size_t size);
 /* The same around host memory that stays its owner's. */
 struct fv_phys *fv_phys_borrow(struct fv_device *device, void *bytes, size_t size);
 /* Moves a block's bytes into a file, unless they are in one, with room for `trailer` more bytes

@@ -104,6 +104,8 @@ void fv_submit(struct fv_stream *stream, struct fv_work *work);
  * sticky error, if it has one by then. */
 CUresult fv_stream_wait(struct fv_stream *stream);
 CUresult fv_context_wait(struct fv_context *context);
+/* The same for all contexts. */
+void fv_wait_everywhere(void);
 /* True when all work of the context with a lower number than this has finished. */
 bool fv_context_done_before(const struct fv_context *context, uint64_t sequence);
 /* True when nothing queued is unfinished. */
@@ -117,6 +119,8 @@ bool fv_call_host_later(CUhostFn function, void *data);
 bool fv_in_host_call(void);
 /* At process exit: lets running work end, starts no other, and ends the workers. */
 void fv_workers_stop(void);
+/* True when work is still running some time after that: it may be endless. Any thread, no lock. */
+bool fv_workers_overdue(void);
 /* Returns when no worker is at any memory, which stays so until the lock is dropped (it is dropped
  * meanwhile). Host functions of the application may go on. */
 void fv_workers_rest(void);

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #define MAX_WORKERS 64
 #define MAX_RUNNING 8 /* outside functions of the application */
 #define NAP_NS      50000
+#define EXIT_NS     1000000000 /* what running work gets to end in */
 
 struct worker {
     pthread_t thread;
@@ -30,10 +32,11 @@ static struct {
     int running; /* workers that run something */
     int idle;
     bool stopping;
-    int resting;       /* callers of fv_workers_rest(): nothing new starts */
-    uint64_t sequence; /* of the newest work */
-    bool must_poll;    /* found by pick(): work that has to be asked again soon */
-    bool napping;      /* a worker will ask it */
+    _Atomic uint64_t deadline; /* of running work, once it is */
+    int resting;               /* callers of fv_workers_rest(): nothing new starts */
+    uint64_t sequence;         /* of the newest work */
+    bool must_poll;            /* found by pick(): work that has to be asked again soon */
+    bool napping;              /* a worker will ask it */
 } pool;
 
 /* A function of the application that belongs to no stream. */
@@ -358,6 +361,14 @@ CUresult fv_context_wait(struct fv_context *context)
     return end_wait(context, id);
 }
 
+void fv_wait_everywhere(void)
+{
+    struct fv_context *context = NULL;
+
+    while ((context = fv_next(FV_CONTEXT, context)))
+        fv_context_wait(context);
+}
+
 /* ---- functions of the application ---- */
 
 static void set_in_host(bool in_host)
@@ -404,10 +415,26 @@ bool fv_workers_stopping(void)
     return pool.stopping;
 }
 
+static uint64_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+bool fv_workers_overdue(void)
+{
+    uint64_t deadline = atomic_load_explicit(&pool.deadline, memory_order_relaxed);
+
+    return deadline && now() > deadline;
+}
+
 /* A worker inside the application's function is left alone: it may be the one that exits. */
 void fv_workers_stop(void)
 {
     pool.stopping = true;
+    atomic_store(&pool.deadline, now() + EXIT_NS);
     for (int i = 0; i < pool.count; i++)
         fv_work_added();
     for (int i = 0; i < pool.count; i++) {

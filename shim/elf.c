@@ -1,8 +1,9 @@
 /* elf.c: finds functions in loaded objects by reading the loader's link map and ELF tables.
  *
- * vr_find_dlsym() runs inside the first dlsym of the process, possibly before libc, a sanitizer or
- * an allocator has started: this file calls no function of anybody's, keeps no state, and is
- * compiled without instrumentation (see the Makefile). It must not know CUDA. */
+ * vr_find_dlsym() and vr_find_dlvsym() run inside the first such call of the process, possibly
+ * before libc, a sanitizer or an allocator has started: this file calls no function of anybody's,
+ * keeps no state, and is compiled without instrumentation (see the Makefile). It must not know
+ * CUDA. */
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>
@@ -119,9 +120,9 @@ void *vr_elf_symbol(uintptr_t base, const void *dynamic, const char *name)
     return symbol ? (void *)(base + symbol->st_value) : NULL;
 }
 
-/* Objects before ours in the list that override dlsym too have their own way to us; the one they
- * would reach after us is the next in the list. */
-void *vr_find_dlsym(void)
+/* Objects before ours in the list that override the same function have their own way to us; the one
+ * they would reach after us is the next in the list. */
+static void *find_next(const char *name)
 {
     const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
     const struct link_map *start = map;
@@ -130,7 +131,22 @@ void *vr_find_dlsym(void)
     while (map && map->l_ld != _DYNAMIC)
         map = map->l_next;
     for (map = map ? map->l_next : start; map && !found; map = map->l_next)
-        found = vr_elf_symbol(map->l_addr, map->l_ld, "dlsym");
+        found = vr_elf_symbol(map->l_addr, map->l_ld, name);
+    return found;
+}
+
+void *vr_find_dlsym(void)
+{
+    void *found = find_next("dlsym");
+
     __atomic_store_n((void **)&vr_shim.dlsym, found, __ATOMIC_RELEASE);
+    return found;
+}
+
+void *vr_find_dlvsym(void)
+{
+    void *found = find_next("dlvsym");
+
+    __atomic_store_n((void **)&vr_shim.dlvsym, found, __ATOMIC_RELEASE);
     return found;
 }

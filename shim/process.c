@@ -3,12 +3,12 @@
  * without CUDA never gets here. It must not know a driver function's meaning. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/output.h"
 #include "core/version.h"
 #include "shim/shim.h"
 
@@ -34,7 +34,7 @@ static enum vr_status write_stats(struct vr_state *state, const char *file)
         return vr_stats_write(state, &doors, STDERR_FILENO);
     if (!vr_path_expand(path, sizeof(path), file))
         return VR_REFUSED;
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    fd = vr_output_replace(path);
     if (fd < 0)
         return VR_REFUSED;
     status = vr_stats_write(state, &doors, fd);
@@ -51,7 +51,8 @@ static void save_stats(struct vr_state *state)
                options->stats_file);
 }
 
-/* Registered with atexit. The driver may be gone by now: nothing here calls it. */
+/* Registered with atexit. The driver may be gone by now: nothing here calls it, and calls that
+ * other handlers make get its own answers. */
 static void at_exit(void)
 {
     struct vr_process *process = atomic_load(&vr_shim.process);
@@ -60,6 +61,7 @@ static void at_exit(void)
 
     if (!state) /* a forked child */
         return;
+    vr_trouble_seen(state, VR_TROUBLE_EXITING);
     save_stats(state);
     if (vr_state_options(state)->report) {
         doors = vr_doors();
@@ -129,7 +131,7 @@ static void started(const struct vr_options *options, struct vr_state *state)
     vr_options_warn(options, vr_state_log(state));
     vr_log(vr_state_log(state), VR_LOG_INFO, "libvaremap " VR_VERSION ", mode %s",
            vr_mode_name(options->mode));
-    if ((options->stats_file[0] || options->report) && atexit(at_exit) != 0)
+    if (atexit(at_exit) != 0)
         vr_log(vr_state_log(state), VR_LOG_ERROR, "no statistics at exit: atexit failed");
     if (options->stats_signal)
         watch_signal();

@@ -13,8 +13,14 @@
 
 struct vr_shim vr_shim;
 
-/* In libc from glibc 2.34 on; before, only in programs that use libdl. */
+/* In libc from glibc 2.34 on; before, only in programs that use libdl. Asked for under the version
+ * it has had since glibc was ported to the machine: its newest would make the library need 2.34. */
 extern void *dlopen(const char *, int) __attribute__((weak));
+#if defined(__GLIBC__) && defined(__x86_64__)
+__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
+#elif defined(__GLIBC__) && defined(__aarch64__)
+__asm__(".symver dlopen, dlopen@GLIBC_2.17");
+#endif
 
 /* Ours, not the first one in the process. */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
@@ -124,9 +130,53 @@ static struct vr_provider *find_provider(const char *symbol, const void *address
     return known;
 }
 
+/* ---- where code lies ---- */
+
+struct place {
+    uintptr_t address;
+    bool ours_seen, after; /* after: the object that holds `address` comes after ours */
+    bool driver;           /* that object is a driver */
+};
+
+static bool holds(const struct dl_phdr_info *info, uintptr_t address)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+        if (segment->p_type == PT_LOAD &&
+            address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static int look_for_place(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct place *place = context;
+    const void *dynamic = dynamic_of(info);
+
+    (void)size;
+    if (dynamic == _DYNAMIC)
+        place->ours_seen = true;
+    if (!holds(info, place->address))
+        return 0;
+    place->after = place->ours_seen;
+    place->driver = dynamic && dynamic != _DYNAMIC && is_driver(info->dlpi_addr, dynamic);
+    return 1;
+}
+
+static struct place place_of(const void *address)
+{
+    struct place place = {.address = (uintptr_t)address};
+
+    dl_iterate_phdr(look_for_place, &place);
+    return place;
+}
+
 /* ---- the door of linked symbols ---- */
 
 typedef void *(*dlsym_t)(void *, const char *);
+typedef void *(*dlvsym_t)(void *, const char *, const char *);
 
 static dlsym_t next_dlsym(void)
 {
@@ -147,30 +197,6 @@ void *vr_first_call(enum vr_entry entry)
         !atomic_load(&provider->handed[entry]))
         atomic_fetch_add(&provider->doors_elf, 1);
     return real;
-}
-
-struct place {
-    uintptr_t address;
-    bool ours_seen, after; /* after: the object that holds `address` comes after ours */
-};
-
-static int look_for_place(struct dl_phdr_info *info, size_t size, void *context)
-{
-    struct place *place = context;
-
-    (void)size;
-    if (dynamic_of(info) == _DYNAMIC)
-        place->ours_seen = true;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-
-        if (segment->p_type == PT_LOAD &&
-            place->address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz) {
-            place->after = place->ours_seen;
-            return 1;
-        }
-    }
-    return 0;
 }
 
 struct vr_doors vr_doors(void)
@@ -219,34 +245,64 @@ static void *hand_out(struct vr_provider *provider, int entry, atomic_ullong *do
 /* From an object before ours, "next" is us. */
 void vr_next_looked_up(const char *name, const void *caller)
 {
-    struct place place = {.address = (uintptr_t)caller};
     struct vr_state *state;
 
     if (entry_of_symbol(name) < 0 || !(state = vr_active()))
         return;
-    dl_iterate_phdr(look_for_place, &place);
-    if (place.after)
+    if (place_of(caller).after)
         vr_trouble_seen(state, VR_TROUBLE_BYPASSED);
 }
 
-void *vr_dlsym_driver(void *handle, const char *name)
+/* What linked programs reach by this name, past us; asked only while there is no provider. Before
+ * the application's own look-up, whose dlerror state must be the last. */
+static void *linked_symbol(int entry, dlsym_t next)
 {
-    int entry = entry_of_symbol(name);
-    dlsym_t next = next_dlsym();
-    struct vr_provider *provider;
-    void *found;
+    return entry >= 0 && !atomic_load(&vr_shim.provider) ? next(RTLD_NEXT, entries[entry].symbol)
+                                                         : NULL;
+}
 
-    if (!next)
-        return NULL;
-    if (entry < 0)
-        return next(handle, name);
-    found = next(handle, name);
-    if (!found || !vr_active())
+/* The answer to give for `found`, the real one. A driver that looks functions up, its own or those
+ * of another driver that it stands before, gets what it asks for: a hook would lead back into it.
+ * If the program is linked with a driver, no other becomes the provider, since a hook cannot tell
+ * who calls it. */
+static void *route_symbol(int entry, void *found, const void *linked, const void *caller)
+{
+    struct vr_provider *provider;
+
+    if (entry < 0 || !found || !vr_active() || place_of(caller).driver)
         return found;
-    provider = find_provider(name, found);
+    provider =
+        find_provider(entries[entry].symbol, linked && place_of(linked).driver ? linked : found);
     if (!provider || provider->real[entry] != found)
         return found;
     return hand_out(provider, entry, &provider->doors_dlsym);
+}
+
+void *vr_dlsym_driver(void *handle, const char *name, const void *caller)
+{
+    int entry = entry_of_symbol(name);
+    dlsym_t next = next_dlsym();
+    void *linked;
+
+    if (!next)
+        return NULL;
+    linked = linked_symbol(entry, next);
+    return route_symbol(entry, next(handle, name), linked, caller);
+}
+
+void *vr_dlvsym_driver(void *handle, const char *name, const char *version, const void *caller)
+{
+    int entry = entry_of_symbol(name);
+    dlsym_t plain = next_dlsym();
+    dlvsym_t next = __atomic_load_n(&vr_shim.dlvsym, __ATOMIC_ACQUIRE);
+    void *linked;
+
+    if (!next)
+        next = (dlvsym_t)vr_find_dlvsym();
+    if (!next)
+        return NULL;
+    linked = plain ? linked_symbol(entry, plain) : NULL;
+    return route_symbol(entry, next(handle, name, version), linked, caller);
 }
 
 /* ---- the cuGetProcAddress door ---- */

@@ -2,9 +2,9 @@
  * decides nothing: every hook asks core/ and calls the driver.
  *
  * One object, vr_shim, lies in .bss, because dlsym must work before any memory can be had. It holds
- * pointers, each published once, complete: the next dlsym, the provider (the driver library found,
- * with its functions), the process (options, and core's state), and the functions that wrappers
- * call. */
+ * pointers, each published once, complete: the next dlsym and dlvsym, the provider (the driver
+ * library found, with its functions), the process (options, and core's state), and the functions
+ * that wrappers call. */
 #ifndef VR_SHIM_H
 #define VR_SHIM_H
 
@@ -29,7 +29,9 @@ struct vr_process {
 };
 
 struct vr_shim {
-    void *(*dlsym)(void *handle, const char *name); /* first: dlsym.S reads it at offset 0 */
+    /* First: dlsym.S reads them at offsets 0 and 8. */
+    void *(*dlsym)(void *handle, const char *name);
+    void *(*dlvsym)(void *handle, const char *name, const char *version);
     _Atomic(struct vr_provider *) provider;
     _Atomic(struct vr_process *) process;
     _Atomic(void *) call[VR_ENTRIES]; /* what a wrapper calls; filled at its first call */
@@ -39,18 +41,20 @@ extern struct vr_shim vr_shim __attribute__((visibility("hidden")));
 
 /* ---- elf.c: no libc function, never instrumented ---- */
 
-/* The next dlsym in search order after ours; published in vr_shim.dlsym. NULL when there is none.
- * Called by dlsym.S. */
+/* The next dlsym or dlvsym in search order after ours; published in vr_shim. NULL when there is
+ * none. Called by dlsym.S. */
 void *vr_find_dlsym(void);
+void *vr_find_dlvsym(void);
 /* The value of a defined function symbol of one loaded object, NULL if it has none. */
 void *vr_elf_symbol(uintptr_t base, const void *dynamic, const char *name);
 bool vr_same_name(const char *a, const char *b);
 
 /* ---- resolve.c ---- */
 
-/* dlsym(handle, name) for a name that looks like a driver function's and a handle that is neither
- * RTLD_DEFAULT nor RTLD_NEXT. Called by dlsym.S. */
-void *vr_dlsym_driver(void *handle, const char *name);
+/* dlsym and dlvsym, called from code at `caller`, for a name that looks like a driver function's
+ * and a handle that is neither RTLD_DEFAULT nor RTLD_NEXT. Called by dlsym.S. */
+void *vr_dlsym_driver(void *handle, const char *name, const void *caller);
+void *vr_dlvsym_driver(void *handle, const char *name, const char *version, const void *caller);
 /* First call of a wrapper: finds what it stands in front of, which is the next definition in the
  * search order after ours (the driver's, or another library's in between), else the provider's.
  * NULL: there is none. */

@@ -61,23 +61,32 @@ static cudaError_t find_resolver(PFN_cuGetProcAddress_v12000 *out)
     if (!first)
         return cudaErrorInsufficientDriver;
     error = ask(first, "cuGetProcAddress", 12000, CU_GET_PROC_ADDRESS_DEFAULT, &self);
-    if (error == cudaSuccess && !self)
+    if (error == cudaErrorNotSupported || (error == cudaSuccess && !self))
         error = cudaErrorInsufficientDriver;
     *out = self;
     return error;
 }
 
+/* Before anything else is asked: an older driver knows no functions of this version. */
+static cudaError_t check_version(PFN_cuGetProcAddress_v12000 resolve)
+{
+    int version = 0;
+    cudaError_t error = ask(resolve, "cuDriverGetVersion", 2020, CU_GET_PROC_ADDRESS_DEFAULT,
+                            &rt_driver.cuDriverGetVersion);
+
+    if (error == cudaSuccess)
+        error = DRIVER(cuDriverGetVersion, &version);
+    return error == cudaSuccess && version < CUDART_VERSION ? cudaErrorInsufficientDriver : error;
+}
+
 static cudaError_t load(void)
 {
     cudaError_t error = find_resolver(&resolver);
-    int version = 0;
 
     if (error == cudaSuccess)
-        error = ask_all(resolver);
+        error = check_version(resolver);
     if (error == cudaSuccess)
-        error = DRIVER(cuDriverGetVersion, &version);
-    if (error == cudaSuccess && version < CUDART_VERSION)
-        error = cudaErrorInsufficientDriver;
+        error = ask_all(resolver);
     if (error == cudaSuccess)
         error = DRIVER(cuInit, 0);
     return error;

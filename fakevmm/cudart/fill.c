@@ -42,11 +42,24 @@ static CUdeviceptr slice(struct cudaPitchedPtr box, size_t z)
     return rt_address(box.ptr) + z * box.pitch * box.ysize;
 }
 
+/* How many calls it takes; when there is nothing to fill, one looks at the rest. */
+static size_t slices(struct cudaExtent extent)
+{
+    return extent.width && extent.height ? extent.depth : extent.depth > 0;
+}
+
+static cudaError_t check(struct cudaPitchedPtr box, struct cudaExtent extent)
+{
+    bool flat = slices(extent) <= 1;
+
+    return flat || (box.pitch && box.ysize) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 #define FILL_3D(name, params, driver, ...)                                                         \
     cudaError_t rt_##name params                                                                   \
     {                                                                                              \
-        cudaError_t error = cudaSuccess;                                                           \
-        for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)                          \
+        cudaError_t error = check(box, extent);                                                    \
+        for (size_t z = 0; z < slices(extent) && error == cudaSuccess; z++)                        \
             error = DRIVER(driver, slice(box, z), box.pitch, (unsigned char)value, extent.width,   \
                            extent.height, ##__VA_ARGS__);                                          \
         return error;                                                                              \

@@ -173,6 +173,20 @@ static bool starts_with(const void *image, int magic)
     return true;
 }
 
+bool ptx_is_whole(const void *image, size_t size)
+{
+    struct container container;
+
+    if (starts_with(image, WRAPPER_MAGIC))
+        return size >= sizeof(struct wrapper);
+    if (!starts_with(image, CONTAINER_MAGIC))
+        return true;
+    if (size < sizeof(container))
+        return false;
+    memcpy(&container, image, sizeof(container));
+    return container.size <= size - sizeof(container);
+}
+
 enum ptx_image ptx_extract(const void *image, unsigned max_arch, char **text, size_t *length,
                            char *message, size_t message_size)
 {

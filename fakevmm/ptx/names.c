@@ -100,10 +100,13 @@ uint32_t ptx_add_local(struct ptx_builder *builder, struct ptx_text text, uint32
 static bool in_range(const struct ptx_name *name, struct ptx_text text, unsigned *number)
 {
     unsigned digits = text.length - name->text.length;
-    const char *at = text.at + name->text.length;
+    const char *at;
 
-    if (text.length <= name->text.length || digits > 9 || (digits > 1 && *at == '0') ||
+    if (text.length <= name->text.length || digits > 9 ||
         memcmp(text.at, name->text.at, name->text.length) != 0)
+        return false;
+    at = text.at + name->text.length;
+    if (digits > 1 && *at == '0')
         return false;
     for (*number = 0; digits--; at++) {
         if (*at < '0' || *at > '9')

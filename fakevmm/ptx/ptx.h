@@ -88,6 +88,8 @@ struct ptx_host {
     /* malloc: 0 when there is no room; free: false when malloc has not given the address */
     uint64_t (*take)(void *context, uint64_t size);
     bool (*give)(void *context, uint64_t address);
+    /* asked now and then: whether the launch is to end where it is */
+    bool (*stopped)(void *context);
     void *context;
 };
 
@@ -137,5 +139,8 @@ enum ptx_image {
  */
 enum ptx_image ptx_extract(const void *image, unsigned max_arch, char **text, size_t *length,
                            char *message, size_t message_size);
+/* Whether `size` bytes, with a NUL behind them, hold all that the image says it has: for an image
+ * whose size is known. */
+bool ptx_is_whole(const void *image, size_t size);
 
 #endif

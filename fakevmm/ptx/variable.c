@@ -132,8 +132,7 @@ static void read_address(struct initialiser *init)
     struct ptx_lexer *lexer = builder->lexer;
     struct ptx_text name = ptx_expect_word(lexer);
     bool generic = ptx_text_is(name, "generic") && ptx_accept(lexer, '(');
-    struct ptx_reloc *relocs = ptx_grow(&builder->module->arena, init->relocs, init->reloc_count,
-                                        &init->reloc_room, sizeof(*relocs));
+    struct ptx_reloc *relocs;
     int64_t addend = 0;
     int variable;
 
@@ -146,6 +145,8 @@ static void read_address(struct initialiser *init)
     variable = variable_index(builder->module, name);
     if (variable < 0 && take_function(init, name))
         return;
+    relocs = ptx_grow(&builder->module->arena, init->relocs, init->reloc_count, &init->reloc_room,
+                      sizeof(*relocs));
     if (variable < 0 || init->declaration->element != 8 || !relocs) {
         ptx_error(lexer, "no initial value from %.*s", (int)name.length, name.at);
         return;

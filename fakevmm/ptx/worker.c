@@ -114,6 +114,17 @@ static void end_block(struct worker *worker, struct ptx_block **at)
     put_back(worker, block);
 }
 
+/* A launch that is stopped begins no other blocks. */
+static bool is_stopped(struct ptx_run *run)
+{
+    const struct ptx_host *host = &run->launch->host;
+    bool stopped = host->stopped && host->stopped(host->context);
+
+    if (stopped)
+        __atomic_store_n(&run->failed, 0, __ATOMIC_RELEASE);
+    return stopped;
+}
+
 /* After a failure: blocks behind it end at once, those before it soon, for they may wait for it. */
 static bool is_lost(struct ptx_block *block)
 {
@@ -128,7 +139,8 @@ static void run_all(struct worker *worker)
 
     worker->quiet++;
     while (*at) {
-        enum ptx_progress progress = is_lost(*at) ? PTX_FINISHED : ptx_run_turns(*at);
+        enum ptx_progress progress =
+            is_stopped(worker->run) || is_lost(*at) ? PTX_FINISHED : ptx_run_turns(*at);
 
         if (progress == PTX_FAILED)
             ptx_fail(*at);

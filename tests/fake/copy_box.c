@@ -320,6 +320,9 @@ TEST(copy_box, memory_must_be_there)
     REFUSED(cuMemcpy3D_v2(&copy));
     copy = good, copy.srcZ = SIZE_MAX / 2; /* no number of bytes */
     REFUSED(cuMemcpy3D_v2(&copy));
+    /* a range goes on behind the last address */
+    REFUSED(cuMemcpyDtoH_v2((void *)(UINTPTR_MAX - 15), from, 64));
+    REFUSED(cuMemcpy((CUdeviceptr)(uintptr_t)bytes, (CUdeviceptr)(uintptr_t)bytes, SIZE_MAX - 7));
     REFUSED(cuMemcpy3D_v2(NULL));
     REFUSED(cuMemcpy2D_v2(NULL));
     REFUSED(cuMemcpy2DAsync_v2(NULL, NULL));

@@ -30,6 +30,26 @@ TEST(cudart_driver, without_a_driver_the_error_says_so)
     free(path);
 }
 
+static void check_older(const char *version)
+{
+    int count;
+
+    setenv("FAKEVMM_DRIVER", version, 1);
+    T_EQ(cudaGetDeviceCount(&count), cudaErrorInsufficientDriver);
+    T_EQ(cudaFree(NULL), cudaErrorInsufficientDriver);
+    OK(cudaDriverGetVersion(&count));
+}
+
+TEST(cudart_driver, an_older_driver_is_not_enough)
+{
+    check_older("12040");
+}
+
+TEST(cudart_driver, nor_is_one_without_the_resolver)
+{
+    check_older("11080");
+}
+
 TEST(cudart_driver, an_error_of_the_driver_is_the_callers)
 {
     void *memory = NULL;

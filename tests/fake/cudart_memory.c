@@ -134,6 +134,12 @@ TEST(cudart_memory, boxes_have_rows_and_slices)
     T_EQ(box.ysize, 3);
     OK(cudaMemset3D(box, 1, size));
     OK(cudaMemset3DAsync(box, 2, (struct cudaExtent){4, 2, 2}, NULL));
+    /* nothing to fill ends at once; slices without a size are none */
+    OK(cudaMemset3D(box, 3, (struct cudaExtent){0, 2, SIZE_MAX}));
+    OK(cudaMemset3D(box, 3, (struct cudaExtent){4, 0, SIZE_MAX}));
+    T_EQ(cudaMemset3D((struct cudaPitchedPtr){box.ptr, box.pitch, box.xsize, 0}, 3,
+                      (struct cudaExtent){4, 1, SIZE_MAX}),
+         cudaErrorInvalidValue);
     copy.srcPtr = box;
     copy.dstPtr = (struct cudaPitchedPtr){out, 10, 10, 3};
     OK(cudaMemcpy3D(&copy));

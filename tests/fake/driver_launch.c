@@ -218,3 +218,22 @@ TEST(driver_launch, peers_need_access)
     OK(launch(function, address, 4, NULL));
     T_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
+
+static void leave_an_endless_kernel(void)
+{
+    static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                               ".visible .entry endless() { L: bra L; }\n";
+    CUmodule module;
+    CUfunction function;
+
+    start();
+    OK(cuModuleLoadData(&module, text));
+    OK(cuModuleGetFunction(&function, module, "endless"));
+    OK(cuLaunchKernel(function, 4, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+    T_EQ(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+}
+
+TEST(driver_launch, a_process_may_end_while_a_kernel_does_not)
+{
+    T_EQ(in_child(leave_an_endless_kernel).exit_code, 0);
+}

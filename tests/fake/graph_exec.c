@@ -446,3 +446,26 @@ TEST(graph_exec, an_illegal_address_ends_the_context_and_hangs_nobody)
     T_EQ(cuStreamSynchronize(other), CUDA_ERROR_ILLEGAL_ADDRESS);
     T_EQ(cuGraphLaunch(exec, f.stream), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
+
+/* A kernel that is running ends first; those behind it are gone, which ends the graph's context. */
+TEST(graph_exec, a_context_may_end_under_a_graph_of_another)
+{
+    struct fixture f = fixture_begin();
+    struct gate gate = {false, false};
+    CUgraphNode node = add_gate(f.graph, NULL, &gate);
+    CUcontext other;
+    CUmodule module;
+    CUfunction nothing;
+    OK(cuCtxCreate_v2(&other, 0, f.device));
+    OK(cuModuleLoadData(&module, graph_ptx));
+    OK(cuModuleGetFunction(&nothing, module, "nothing"));
+    CUDA_KERNEL_NODE_PARAMS kernel = kernel_params(nothing, NULL);
+    for (unsigned i = 0; i < 8; i++)
+        OK(cuGraphAddKernelNode_v2(&node, f.graph, &node, 1, &kernel));
+    OK(cuCtxPopCurrent_v2(NULL));
+    OK(cuGraphLaunch(instantiate(f.graph), f.stream));
+    gate_await(&gate);
+    OK(cuCtxDestroy_v2(other));
+    gate_open(&gate);
+    T_EQ(cuStreamSynchronize(f.stream), CUDA_ERROR_INVALID_PC);
+}

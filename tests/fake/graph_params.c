@@ -197,6 +197,15 @@ TEST(graph_params, a_bad_memset_or_memcpy_is_refused)
     fill.height = 2;
     fill.pitch = 16; /* less than a row */
     REFUSED(cuGraphAddMemsetNode(&node, f.graph, NULL, 0, &fill, f.context));
+    fill.pitch = 32;
+    fill.height = (size_t)1 << 59; /* no number of bytes */
+    REFUSED(cuGraphAddMemsetNode(&node, f.graph, NULL, 0, &fill, f.context));
+    fill.height = 1;
+    fill.width = (size_t)1 << 62;
+    REFUSED(cuGraphAddMemsetNode(&node, f.graph, NULL, 0, &fill, f.context));
+    fill.width = 8;
+    fill.dst = (CUdeviceptr)(uintptr_t)&f; /* no memory that a device reaches */
+    REFUSED(cuGraphAddMemsetNode(&node, f.graph, NULL, 0, &fill, f.context));
     CUDA_MEMCPY3D copy =
         copy_params((CUmemorytype)9, f.data, CU_MEMORYTYPE_DEVICE, f.data + 64, 64);
     REFUSED(cuGraphAddMemcpyNode(&node, f.graph, NULL, 0, &copy, f.context));

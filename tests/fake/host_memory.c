@@ -209,3 +209,24 @@ TEST(host_memory, pinned_by_the_first_form)
     T_EQ(cuMemHostGetDevicePointer(NULL, bytes, 0), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFreeHost(bytes));
 }
+
+/* Every context may use it, so a free waits for all of them. */
+TEST(host_memory, freed_after_the_work_of_all_contexts)
+{
+    const size_t size = (size_t)1 << 20;
+    atomic_bool open;
+    CUcontext second;
+    void *bytes;
+
+    start();
+    OK(cuMemHostAlloc(&bytes, size, CU_MEMHOSTALLOC_PORTABLE));
+    OK(cuCtxCreate_v2(&second, 0, 0));
+    CUdeviceptr p = allocate(size);
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    close_gate(stream, &open);
+    for (unsigned i = 0; i < 100; i++)
+        OK(cuMemcpyDtoHAsync_v2(bytes, p, size, stream));
+    atomic_store(&open, true);
+    OK(cuMemFreeHost(bytes));
+    OK(cuStreamQuery(stream));
+}

@@ -129,6 +129,31 @@ TEST(link_texts, files)
     unlink(path);
 }
 
+/* Nothing behind the size that was given is read: sanitizers see it. */
+TEST(link_texts, data_has_a_size)
+{
+    unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 0, 2, 0, 0, 0, 0, 0, 0};
+    size_t length = sizeof callee - 1;
+    char *exact = malloc(length);
+    CUmodule module;
+    void *image;
+
+    T_ASSERT(exact);
+    memcpy(exact, callee, length);
+    start();
+    CUlinkState link = new_link();
+    add(link, caller);
+    OK(cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, exact, length, NULL, 0, NULL, NULL));
+    free(exact);
+    for (size_t size = 4; size <= sizeof fatbin; size++)
+        T_EQ(cuLinkAddData_v2(link, CU_JIT_INPUT_FATBINARY, fatbin, size, NULL, 0, NULL, NULL),
+             CUDA_ERROR_INVALID_IMAGE);
+    OK(cuLinkComplete(link, &image, NULL));
+    OK(cuModuleLoadData(&module, image));
+    T_EQ(run(module, "call"), 141);
+    OK(cuLinkDestroy(link));
+}
+
 TEST(link_texts, errors)
 {
     static char log[256];

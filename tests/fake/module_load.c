@@ -136,6 +136,27 @@ TEST(module_load, files)
          CUDA_ERROR_FILE_NOT_FOUND);
 }
 
+/* A fatbin that says it has 512 bytes of entries, and files that end before them. */
+TEST(module_load, files_that_are_cut_short)
+{
+    static const unsigned char fatbin[48] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 0, 2};
+    char path[] = "/tmp/fakevmm-module-XXXXXX";
+    int file = mkstemp(path);
+    CUmodule module;
+    CUlibrary library;
+
+    start();
+    T_GE(file, 0);
+    for (unsigned size = 4; size <= sizeof fatbin; size++) {
+        T_EQ(pwrite(file, fatbin, size, 0), size);
+        T_EQ(cuModuleLoad(&module, path), CUDA_ERROR_INVALID_IMAGE);
+        T_EQ(cuLibraryLoadFromFile(&library, path, NULL, NULL, 0, NULL, NULL, 0),
+             CUDA_ERROR_INVALID_IMAGE);
+    }
+    close(file);
+    unlink(path);
+}
+
 TEST(module_load, error_log)
 {
     char log[200] = "";

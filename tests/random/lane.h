@@ -27,8 +27,9 @@
 struct world {
     CUdevice device;
     CUcontext context;
-    CUmodule module;
+    CUmodule module, decider;
     CUfunction kernel;
+    CUfunction decide, count_down; /* they set the value of a condition */
 };
 
 struct place {
@@ -72,9 +73,43 @@ void lane_answer(struct lane *lane, CUresult result);
 CUDA_KERNEL_NODE_PARAMS_v2 lane_params(struct lane *lane, struct resend_args *args,
                                        void *values[10]);
 
-/* Operations of vmm.c and captured.c. */
+/* Adds a number, too. */
+void lane_count(struct lane *lane, uint64_t number);
+
+/* ---- what one operation needs (scratch.c) ---- */
+
+#define SCRATCH_STEP 256  /* a kernel reads and writes at most this much at an address */
+#define SCRATCH_SEEN 4096 /* the most that is looked at at once */
+
+/* Memory filled with `value` in the lane's stream, and its end. */
+CUdeviceptr scratch_new(struct lane *lane, size_t bytes, unsigned value);
+void scratch_free(struct lane *lane, CUdeviceptr at);
+/* Observes what lies there, behind the work of the lane's stream. */
+void scratch_see(struct lane *lane, CUdeviceptr at, size_t bytes);
+/* A kernel's parameters: it changes what is at `out` by what is at `in`. Both live as long as the
+ * answer is used. */
+CUDA_KERNEL_NODE_PARAMS_v2 scratch_step(struct lane *lane, struct resend_args *args,
+                                        void *values[10], CUdeviceptr out, CUdeviceptr in);
+void scratch_launch(struct lane *lane, CUstream stream, CUdeviceptr out, CUdeviceptr in);
+/* A stream that does not wait for the legacy one. */
+CUstream scratch_stream(void);
+/* `behind` waits for the work that `before` has by now. */
+void scratch_order(CUstream before, CUstream behind);
+
+/* ---- operations of the other files ---- */
+
 void vmm_play(struct lane *lane);
 void captured_play(struct lane *lane);
+void capture_shape_play(struct lane *lane); /* captures into graphs, relaxed ones, their edges */
+void memory_pool_play(struct lane *lane);   /* stream-ordered memory */
+void memory_managed_play(struct lane *lane);
+void memory_host_play(struct lane *lane);
+void boxes_play(struct lane *lane);       /* copies and fills in two and three dimensions, arrays */
+void streams_play(struct lane *lane);     /* streams, events, callbacks, waits for values */
+void shapes_play(struct lane *lane);      /* nodes and edges that come and go */
+void owned_play(struct lane *lane);       /* graphs that allocate and free */
+void conditions_play(struct lane *lane);  /* conditional nodes */
+void user_objects_play(struct lane *lane);
 
 /* ---- the life of a lane ---- */
 

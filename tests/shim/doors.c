@@ -22,7 +22,7 @@ static bool is_hooked(const char *symbol)
 
 static struct t_run resolve(enum t_way way, const char *what, const char *const env[])
 {
-    char *program = t_build("tests/progs/resolver");
+    char *program = t_build("tests/resolver");
     const char *const argv[] = {program, what, NULL};
     struct t_run run = t_run(way, argv, env);
 
@@ -144,5 +144,69 @@ TEST(doors, statistics_count_answers)
     /* cuGetProcAddress: every hooked ABI twice, and itself twice to begin with. */
     T_EQ(t_json_get(&with.stats, "doors.procaddress", -1),
          2 * (long long)(sizeof(hooked) / sizeof(*hooked)) + 2);
+    t_run_free(&with);
+}
+
+/* Each name at several versions with each flag and none that is one, with a status pointer and
+ * without: result, status and answer are the driver's, except that a hooked function is ours. */
+TEST(doors, versions_and_flags)
+{
+    static const char *const models[] = {"FAKEVMM_MODEL=gpa=same", "FAKEVMM_DRIVER=12040"};
+
+    for (int i = 0; i < 2; i++) {
+        const char *const env[] = {models[i], NULL};
+        struct t_run bare = resolve(T_BARE, "flags", env), with = resolve(T_ON, "flags", env);
+
+        T_GT(compare(bare.out, with.out), (int)(sizeof(hooked) / sizeof(*hooked)));
+        t_run_free(&bare);
+        t_run_free(&with);
+    }
+}
+
+/* The same by dlvsym, with a driver whose functions have a version. The pseudo handles find none:
+ * the program is not linked with it, and the preloaded library's have no version. */
+TEST(doors, dlvsym)
+{
+    static const char *const versions[] = {"CUDA_1.0", "CUDA_2.0"};
+
+    for (int i = 0; i < 2; i++) {
+        char *program = t_build("tests/resolver"), *folder = t_build("tests/drivers/versioned");
+        char *path = t_format("LD_LIBRARY_PATH=%s", folder);
+        const char *const argv[] = {"env", path, program, "dlvsym", versions[i], NULL};
+        struct t_run bare = t_run(T_BARE, argv, NULL), with = t_run(T_ON, argv, NULL);
+
+        T_EQ(compare(bare.out, with.out), i ? 0 : (int)(sizeof(hooked) / sizeof(*hooked)));
+        t_run_free(&bare);
+        t_run_free(&with);
+        free(program);
+        free(folder);
+        free(path);
+    }
+}
+
+/* R14: programs linked before and after glibc 2.34, and libraries that look dlsym up by either
+ * version or none, find ours, and nobody finds it under a version that it never had. */
+TEST(doors, dlsym_in_every_version)
+{
+    struct t_run with = resolve(T_ON, "dlsym", NULL), bare = resolve(T_BARE, "dlsym", NULL);
+    char *bare_place, *with_place;
+    int lines = 0;
+
+    for (char *b = strtok_r(bare.out, "\n", &bare_place),
+              *w = strtok_r(with.out, "\n", &with_place);
+         b || w; b = strtok_r(NULL, "\n", &bare_place), w = strtok_r(NULL, "\n", &with_place)) {
+        char how[32], name[32], expected[128];
+
+        T_ASSERT(b && w, "the outputs differ in length");
+        T_EQ(sscanf(w, "%31s %31s", how, name), 2);
+        if (strcmp(how, "1.0"))
+            snprintf(expected, sizeof(expected), "%s %s " OURS " %s", how, name, name);
+        else
+            snprintf(expected, sizeof(expected), "1.0 %s none none", name);
+        T_STR_EQ(w, expected);
+        lines++;
+    }
+    T_EQ(lines, 13);
+    t_run_free(&bare);
     t_run_free(&with);
 }

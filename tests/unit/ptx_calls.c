@@ -62,6 +62,23 @@ TEST(ptx_calls, table_of_functions)
         T_EQ(word(i), i & 1 ? 21 : 107);
 }
 
+TEST(ptx_calls, addresses_of_functions_and_variables_in_one_table)
+{
+    struct ptx_module *module =
+        load(PTX_HEAD ".global .u32 v;\n.func f() { ret; }\n"
+                      ".global .align 8 .u64 table[4] = {f, v, f, generic(v)+4};\n"
+                      ".entry k() { ret; }\n");
+    const struct ptx_variable *table = ptx_variable_at(module, 1);
+
+    T_EQ(table->reloc_count, 2);
+    T_EQ(table->relocs[0].offset, 8);
+    T_EQ(table->relocs[1].offset, 24);
+    T_EQ(table->relocs[1].addend, 4);
+    T_NE(((const uint64_t *)table->data)[0], 0);
+    T_MEM_EQ(table->data, table->data + 16, 8);
+    ptx_unload(module);
+}
+
 TEST(ptx_calls, what_is_no_function_cannot_be_called)
 {
     static const char *const addresses[] = {"0", "%out", "0x400000000001230"};
@@ -147,7 +164,8 @@ static enum ptx_result run_hosted(const char *text, bool hosted)
 
     memset(&host, 0, sizeof host);
     if (hosted)
-        launch.host = (struct ptx_host){print, set_conditional, take, give, NULL};
+        launch.host = (struct ptx_host){
+            .print = print, .set_conditional = set_conditional, .take = take, .give = give};
     result = ptx_run(ptx_kernel_at(module, 0), &launch, world_message, sizeof world_message);
     ptx_unload(module);
     return result;

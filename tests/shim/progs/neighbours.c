@@ -2,8 +2,12 @@
  *
  *   neighbours plain           a setter, a launch, the result: prints "result N"
  *   neighbours namesake LIB    the same, after looking cuGraphLaunch up in LIB, which is no driver
+ *   neighbours alike LIB       the same, after calling functions of LIB whose names begin like a
+ *                              driver's
+ *   neighbours apart LIB       two equal setters of its own, and between and after them the results
+ *                              of LIB, which is opened with RTLD_DEEPBIND and has an exec of its own
  *   neighbours behind LIB      two equal setters of its own with one between them that LIB sends
- * past us; the result must be that of the last one
+ *                              past us; the result must be that of the last one
  *   neighbours converted       setters of both forms, of which the first is answered by the second:
  *                              the result must be that of the last one */
 #ifndef _GNU_SOURCE
@@ -39,6 +43,31 @@ static void namesake(const char *path)
     int (*other)(void *, void *) = (int (*)(void *, void *))dlsym(library(path), "cuGraphLaunch");
 
     printf("namesake %d\n", other ? other(NULL, NULL) : -1);
+}
+
+static void alike(const char *path)
+{
+    static const char *const names[] = {"cudnnCreate", "curl_easy_init", "cublasCreate_v2",
+                                        "cuThing"};
+
+    printf("alike ");
+    for (int i = 0; i < 4; i++) {
+        int (*function)(void) = (int (*)(void))dlsym(library(path), names[i]);
+
+        printf("%d ", function ? function() : -1);
+    }
+}
+
+static unsigned long long (*apart_result)(unsigned long long);
+
+static void apart(const char *path)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_DEEPBIND);
+
+    if (!handle)
+        exit(1);
+    apart_result = (unsigned long long (*)(unsigned long long))dlsym(handle, "apart_result");
+    printf("apart %llu %llu ", apart_result(10), apart_result(11));
 }
 
 static void behind(struct rig *rig, const char *path)
@@ -77,6 +106,8 @@ int main(int argc, char **argv)
 
     if (argc > 2 && !strcmp(argv[1], "namesake"))
         namesake(argv[2]);
+    if (argc > 2 && !strcmp(argv[1], "alike"))
+        alike(argv[2]);
     rig_up(&rig);
     if (argc > 1 && !strcmp(argv[1], "converted")) {
         converted(&rig);
@@ -89,7 +120,11 @@ int main(int argc, char **argv)
             MUST(cuGraphExecKernelNodeSetParams_v2(rig.exec, rig.kernel[node], &params));
         if (!round && argc > 2 && !strcmp(argv[1], "behind"))
             behind(&rig, argv[2]);
+        if (!round && argc > 2 && !strcmp(argv[1], "apart"))
+            apart(argv[2]);
     }
+    if (apart_result)
+        printf("%llu %llu ", apart_result(12), apart_result(12));
     printf("result %llu\n", launch(&rig));
     return 0;
 }

@@ -7,8 +7,12 @@
  * LIBRARY and SYMBOL are the owner of the address, "none none" for a null answer. The resolver's
  * own address comes from asking it about itself, as the CUDA runtime does.
  *
- *   resolver            all of that
- *   resolver default    dlsym through RTLD_DEFAULT and RTLD_NEXT only */
+ *   resolver                 all of that
+ *   resolver default         dlsym through RTLD_DEFAULT and RTLD_NEXT only
+ *   resolver flags           cuGetProcAddress alone, for each name at several versions with each
+ * flag; also the result and the status, and what is asked without a status resolver dlvsym VERSION
+ * dlvsym with a handle, RTLD_DEFAULT and RTLD_NEXT resolver dlsym           where this program's
+ * dlsym and dlvsym are: as bound, by look-ups without and with each version that glibc gave them */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -96,6 +100,81 @@ static void by_procaddress(void *driver)
     }
 }
 
+static void ask_flag(CUresult (*ask)(const char *, void **, int, cuuint64_t,
+                                     CUdriverProcAddressQueryResult *),
+                     const char *base, int version, cuuint64_t flag)
+{
+    CUdriverProcAddressQueryResult status = -1;
+    void *answer = NULL, *again = NULL;
+    CUresult result = ask(base, &answer, version, flag, &status);
+    CUresult second = ask(base, &again, version, flag, NULL);
+
+    printf("flags %s %d %d result %d status %d %s", base, version, (int)flag, (int)result,
+           (int)status, second == result && again == answer ? "same" : "differs");
+    print_owner(answer);
+}
+
+static void by_flags(void *driver)
+{
+    CUresult (*ask)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *) =
+        dlsym(driver, "cuGetProcAddress_v2");
+
+    for (size_t i = 0; ask && i < NAMES; i++) {
+        for (cuuint64_t flag = 0; flag < 4; flag++) {
+            ask_flag(ask, names[i].base, names[i].since, flag);
+            ask_flag(ask, names[i].base, names[i].since - 1, flag);
+            ask_flag(ask, names[i].base, 13000, flag);
+            ask_flag(ask, names[i].base, 99000, flag);
+        }
+    }
+}
+
+static void by_dlvsym(void *driver, const char *version)
+{
+    for (size_t i = 0; i < NAMES; i++) {
+        printf("dlvsym %s", names[i].symbol);
+        print_owner(dlvsym(driver, names[i].symbol, version));
+        printf("default %s", names[i].symbol);
+        print_owner(dlvsym(RTLD_DEFAULT, names[i].symbol, version));
+        printf("next %s", names[i].symbol);
+        print_owner(dlvsym(RTLD_NEXT, names[i].symbol, version));
+    }
+}
+
+#ifdef __aarch64__
+#define FIRST_VERSION "GLIBC_2.17"
+#else
+#define FIRST_VERSION "GLIBC_2.2.5"
+#endif
+
+/* The same function, bound as by a program that was linked before glibc 2.34. */
+extern void *old_dlsym(void *, const char *);
+__asm__(".symver old_dlsym, dlsym@" FIRST_VERSION);
+
+static void dlsym_itself(void)
+{
+    static const char *const functions[] = {"dlsym", "dlvsym"};
+
+    printf("bound dlsym");
+    print_owner((void *)dlsym);
+    printf("bound_old dlsym");
+    print_owner((void *)old_dlsym);
+    printf("bound dlvsym");
+    print_owner((void *)dlvsym);
+    for (int i = 0; i < 2; i++) {
+        printf("unversioned %s", functions[i]);
+        print_owner(dlsym(RTLD_DEFAULT, functions[i]));
+        printf("next %s", functions[i]);
+        print_owner(dlsym(RTLD_NEXT, functions[i]));
+        printf("first %s", functions[i]);
+        print_owner(dlvsym(RTLD_NEXT, functions[i], FIRST_VERSION));
+        printf("2.34 %s", functions[i]);
+        print_owner(dlvsym(RTLD_NEXT, functions[i], "GLIBC_2.34"));
+        printf("1.0 %s", functions[i]);
+        print_owner(dlvsym(RTLD_NEXT, functions[i], "GLIBC_1.0"));
+    }
+}
+
 int main(int argc, char **argv)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -106,6 +185,12 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && !strcmp(argv[1], "default"))
         return by_default(), 0;
+    if (argc > 1 && !strcmp(argv[1], "flags"))
+        return by_flags(driver), 0;
+    if (argc > 2 && !strcmp(argv[1], "dlvsym"))
+        return by_dlvsym(driver, argv[2]), 0;
+    if (argc > 1 && !strcmp(argv[1], "dlsym"))
+        return dlsym_itself(), 0;
     by_handle(driver);
     by_procaddress(driver);
     return 0;
