@@ -40,6 +40,8 @@ VR_CLASS(PEER,    NONE,   STAYS, STAYS,  STAYS,    OWNER)
 VR_CLASS(CAPTURE, NONE,   STAYS, STAYS,  STAYS,    NONE)
 /* The real call, once more if it finds no memory and we kept some. */
 VR_CLASS(RETRY,   NONE,   STAYS, STAYS,  STAYS,    NONE)
+/* The real call, whose error is taken note of: what waits is where a lost context shows first. */
+VR_CLASS(SEEN,    NONE,   STAYS, STAYS,  STAYS,    NONE)
 /* The real call between a begin and an end that do what the row says. */
 VR_CLASS(NODE,    NODE,   STAYS, STAYS,  SETTER,   NONE)
 VR_CLASS(CHILD,   NESTED, STAYS, STAYS,  SETTER,   NONE)

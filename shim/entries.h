@@ -7,6 +7,7 @@
  *           HOOK    vr_hook_<symbol>() decides (hooks_graph.c, hooks_setters.c, hooks_mem.c,
  *                   hooks_query.c, capture.c, resolve.c)
  *           RETRY   the real call; once more if it finds no memory and we kept some
+ *           SEE     the real call, whose error is taken note of
  *           AROUND  the real call, between what its class says is to be done before and after
  *   class   what the call means for core's books: a row of effects.h
  *   symbol  the exported ELF name; base and since: what cuGetProcAddress is asked for to get this
@@ -147,6 +148,23 @@ VR_ENTRY(RETRY, RETRY, cuLibraryLoadFromFile,
          cuLibraryLoadFromFile, 12000, 0,
          (CUlibrary *a, const char *b, CUjit_option *c, void **d, unsigned int e,
           CUlibraryOption *f, void **g, unsigned int h), (a, b, c, d, e, f, g, h))
+
+/* Calls that wait, or ask: they tell first that a context is lost. */
+VR_ENTRY(SEE, SEEN, cuCtxSynchronize, cuCtxSynchronize, 2000, 0, (void), ())
+VR_ENTRY(SEE, SEEN, cuCtxSynchronize_v2, cuCtxSynchronize, 13000, 0, (CUcontext a), (a))
+VR_ENTRY(SEE, SEEN, cuStreamSynchronize, cuStreamSynchronize, 2000, 0, (CUstream a), (a))
+VR_ENTRY(SEE, SEEN, cuStreamSynchronize_ptsz, cuStreamSynchronize, 7000, 1, (CUstream a), (a))
+VR_ENTRY(SEE, SEEN, cuStreamQuery, cuStreamQuery, 2000, 0, (CUstream a), (a))
+VR_ENTRY(SEE, SEEN, cuStreamQuery_ptsz, cuStreamQuery, 7000, 1, (CUstream a), (a))
+VR_ENTRY(SEE, SEEN, cuEventSynchronize, cuEventSynchronize, 2000, 0, (CUevent a), (a))
+VR_ENTRY(SEE, SEEN, cuEventQuery, cuEventQuery, 2000, 0, (CUevent a), (a))
+VR_ENTRY(SEE, SEEN, cuMemcpy, cuMemcpy, 4000, 0, (CUdeviceptr a, CUdeviceptr b, size_t c), (a, b, c))
+VR_ENTRY(SEE, SEEN, cuMemcpy_ptds, cuMemcpy, 7000, 1, (CUdeviceptr a, CUdeviceptr b, size_t c),
+         (a, b, c))
+VR_ENTRY(SEE, SEEN, cuMemcpyDtoH_v2, cuMemcpyDtoH, 3020, 0, (void *a, CUdeviceptr b, size_t c),
+         (a, b, c))
+VR_ENTRY(SEE, SEEN, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoH, 7000, 1,
+         (void *a, CUdeviceptr b, size_t c), (a, b, c))
 
 /* ExecUpdate: the whole exec named first may differ afterwards. */
 VR_ENTRY(AROUND, UPDATE, cuGraphExecUpdate, cuGraphExecUpdate, 10020, 0,

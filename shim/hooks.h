@@ -29,6 +29,7 @@ static inline bool vr_memory_watched(const struct vr_state *state)
     CUresult vr_hook_##symbol(struct vr_state *state, CUresult(*real) params, VR_UNPACK params);
 #define VR_DECLARE_AROUND(symbol, params)
 #define VR_DECLARE_RETRY(symbol, params)
+#define VR_DECLARE_SEE(symbol, params)
 
 /* A per-thread-default-stream twin means the same to us: the stream goes to the driver's twin. */
 #define vr_hook_cuGraphInstantiateWithParams_ptsz vr_hook_cuGraphInstantiateWithParams

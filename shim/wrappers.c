@@ -30,6 +30,11 @@
     result = real args;                                                                            \
     vr_around_end(state, VR_CLASS_##class, &around, VR_FIRST args, VR_SECOND args, result);        \
     return result
+#define VR_BODY_SEE(class, symbol, args)                                                           \
+    CUresult result = real args;                                                                   \
+                                                                                                   \
+    vr_result_seen(state, result);                                                                 \
+    return result
 #define VR_BODY_RETRY(class, symbol, args)                                                         \
     CUresult result = real args;                                                                   \
                                                                                                    \

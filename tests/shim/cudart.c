@@ -100,6 +100,18 @@ static const struct question questions[] = {
     {"cuGraphAddNode", 12030, 0},
     {"cuGraphNodeSetParams", 12020, 0},
     {"cuGraphExecNodeSetParams", 12020, 0},
+    {"cuCtxSynchronize", 2000, 0},
+    {"cuCtxSynchronize", 13000, 0},
+    {"cuMemcpy", 4000, 0},
+    {"cuMemcpy", 7000, 2},
+    {"cuMemcpyDtoH", 3020, 0},
+    {"cuMemcpyDtoH", 7000, 2},
+    {"cuEventQuery", 2000, 0},
+    {"cuEventSynchronize", 2000, 0},
+    {"cuStreamSynchronize", 2000, 0},
+    {"cuStreamSynchronize", 7000, 2},
+    {"cuStreamQuery", 2000, 0},
+    {"cuStreamQuery", 7000, 2},
 };
 
 #define QUESTIONS (long long)(sizeof(questions) / sizeof(*questions))

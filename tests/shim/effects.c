@@ -16,6 +16,7 @@ static const struct program {
     const char *setting[SETTINGS - 1];
 } programs[] = {
     {"effects_code", {"FAKEVMM_DEVICES=2"}},
+    {"effects_seen", {NULL}},
     {"effects_exec", {"VAREMAP_PROFILE_LAUNCHES=4"}},
     {"effects_retry", {"VAREMAP_BACKING=eager", "VAREMAP_MIN_SIZE=1"}},
     {"effects_capture", {"VAREMAP_BACKING=eager", "VAREMAP_MIN_SIZE=1"}},
@@ -138,6 +139,18 @@ static void check_retry(const char *row, int nth)
     X(effects_code, cuDevicePrimaryCtxReset_v2, NULL)                                              \
     X(effects_code, cuDevicePrimaryCtxRelease, NULL)                                               \
     X(effects_code, cuDevicePrimaryCtxRelease_v2, NULL)                                            \
+    X(effects_seen, cuCtxSynchronize, NULL)                                                        \
+    X(effects_seen, cuCtxSynchronize_v2, NULL)                                                     \
+    X(effects_seen, cuStreamSynchronize, NULL)                                                     \
+    X(effects_seen, cuStreamSynchronize_ptsz, NULL)                                                \
+    X(effects_seen, cuStreamQuery, NULL)                                                           \
+    X(effects_seen, cuStreamQuery_ptsz, NULL)                                                      \
+    X(effects_seen, cuEventSynchronize, NULL)                                                      \
+    X(effects_seen, cuEventQuery, NULL)                                                            \
+    X(effects_seen, cuMemcpy, NULL)                                                                \
+    X(effects_seen, cuMemcpy_ptds, NULL)                                                           \
+    X(effects_seen, cuMemcpyDtoH_v2, NULL)                                                         \
+    X(effects_seen, cuMemcpyDtoH_v2_ptds, NULL)                                                    \
     X(effects_exec, cuGetProcAddress, NULL)                                                        \
     X(effects_exec, cuGetProcAddress_v2, NULL)                                                     \
     X(effects_exec, cuGraphInstantiate, NULL)                                                      \
