@@ -95,21 +95,60 @@ static CUresult fill_step(struct making *making, struct fv_step *step, const str
     return CUDA_SUCCESS;
 }
 
-/* Puts the nodes of a level in an order that respects the edges. Nodes that nothing orders stay in
- * order of creation. Returns how many could be placed: fewer than all when there is a cycle. */
-static size_t sort_nodes(const struct fv_graph *graph, struct fv_node **order, size_t *waiting)
+/* Nodes that wait for no other any more; the one that was created first is at the top. */
+struct ready {
+    struct fv_node **at;
+    size_t count;
+};
+
+static void swap_ready(struct ready *ready, size_t a, size_t b)
 {
-    size_t done = 0, placed = 0;
+    struct fv_node *node = ready->at[a];
+    ready->at[a] = ready->at[b];
+    ready->at[b] = node;
+}
+
+static void add_ready(struct ready *ready, struct fv_node *node)
+{
+    size_t i = ready->count++;
+    ready->at[i] = node;
+    for (; i && ready->at[i]->mark < ready->at[(i - 1) / 2]->mark; i = (i - 1) / 2)
+        swap_ready(ready, i, (i - 1) / 2);
+}
+
+static struct fv_node *take_ready(struct ready *ready)
+{
+    struct fv_node *first = ready->at[0];
+    size_t i = 0, child;
+    ready->at[0] = ready->at[--ready->count];
+    for (; (child = 2 * i + 1) < ready->count; i = child) {
+        if (child + 1 < ready->count && ready->at[child + 1]->mark < ready->at[child]->mark)
+            child++;
+        if (ready->at[i]->mark <= ready->at[child]->mark)
+            break;
+        swap_ready(ready, i, child);
+    }
+    return first;
+}
+
+/* Puts the nodes of a level in an order that respects the edges, and otherwise is that of creation.
+ * `waiting` and `ready` have room for each node. Returns how many could be placed: fewer than all
+ * when there is a cycle. */
+static size_t sort_nodes(const struct fv_graph *graph, struct fv_node **order, size_t *waiting,
+                         struct fv_node **room)
+{
+    struct ready ready = {.at = room};
+    size_t placed = 0;
     for (struct fv_node *node = graph->first; node; node = node->next) {
         waiting[node->mark] = node->in.count;
         if (!node->in.count)
-            order[placed++] = node;
+            add_ready(&ready, node);
     }
-    while (done < placed) {
-        const struct fv_edges *out = &order[done++]->out;
+    while (ready.count) {
+        const struct fv_edges *out = &(order[placed++] = take_ready(&ready))->out;
         for (size_t i = 0; i < out->count; i++)
             if (!--waiting[out->at[i].node->mark])
-                order[placed++] = out->at[i].node;
+                add_ready(&ready, out->at[i].node);
     }
     return placed;
 }
@@ -155,15 +194,17 @@ static CUresult place_nodes(struct making *making, struct fv_node **order, size_
 static CUresult order_level(struct making *making, const struct fv_graph *graph, size_t first)
 {
     struct fv_node **order = calloc(graph->count + 1, sizeof *order);
+    struct fv_node **room = calloc(graph->count + 1, sizeof *room);
     size_t *waiting = calloc(graph->count + 1, sizeof *waiting);
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    if (order && waiting) {
-        size_t placed = sort_nodes(graph, order, waiting);
+    if (order && room && waiting) {
+        size_t placed = sort_nodes(graph, order, waiting, room);
         result = placed < graph->count ? refuse(making, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
                                                 stuck_node(graph, waiting))
                                        : place_nodes(making, order, placed, first);
     }
     free(order);
+    free(room);
     free(waiting);
     return result;
 }
