@@ -19,9 +19,8 @@ struct fv_graph_memory {
     unsigned long long graph; /* id of the one with the allocation node, 0: not added yet */
     struct fv_params *frees;  /* parameters of nodes that free it */
     uint32_t readable, writable;
-    bool backed;     /* counted as reserved */
-    bool allocated;  /* in the work's time */
-    unsigned coming; /* queued launches that will allocate it */
+    bool backed;    /* counted as reserved */
+    bool allocated; /* in the work's time */
     struct fv_graph_memory *next;
 };
 
@@ -91,7 +90,7 @@ static void end(struct fv_graph_memory *memory)
     memory->allocated = false;
     mapping->waiting = true;
     fv_va_set_access(mapping, 0, 0);
-    if (!memory->coming) {
+    if (!mapping->coming) {
         mapping->release = NULL;
         mapping->freed = false;
     }
@@ -312,7 +311,7 @@ void fv_memory_queue(const struct fv_params *params)
     if (params->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC)
         return;
     struct fv_graph_memory *memory = params->alloc.memory;
-    memory->coming++;
+    mapping_of(memory)->coming++;
     if (freed_at_home(memory))
         return;
     mapping_of(memory)->release = release;
@@ -327,7 +326,7 @@ void fv_memory_run(const struct fv_params *params)
     }
     struct fv_graph_memory *memory = params->alloc.memory;
     struct fv_mapping *mapping = mapping_of(memory);
-    memory->coming--;
+    mapping->coming--;
     if (!memory->allocated)
         fv_graph_memory_use(memory->device, (int64_t)memory->size);
     memory->allocated = true;
@@ -343,15 +342,16 @@ void fv_memory_cancel(const struct fv_params *params)
         return;
     }
     struct fv_graph_memory *memory = params->alloc.memory;
-    memory->coming--;
-    if (!memory->coming && !memory->allocated && !mapping_of(memory)->freed)
+    struct fv_mapping *mapping = mapping_of(memory);
+    mapping->coming--;
+    if (!mapping->coming && !memory->allocated && !mapping->freed)
         end(memory);
 }
 
 void fv_graph_memory_trim_all(const struct fv_device *device)
 {
     for (struct fv_graph_memory *it = memories; it; it = it->next) {
-        if (it->device != device || !it->backed || it->allocated || it->coming)
+        if (it->device != device || !it->backed || it->allocated || mapping_of(it)->coming)
             continue;
         it->backed = false;
         fv_graph_memory_unback(it->device, it->size);

@@ -65,14 +65,16 @@ struct free_work {
     unsigned long long id;
 };
 
-/* Work that still names the memory is in no order with the free, or behind it. */
+/* Work that still names the memory is in no order with the free, or behind it; unless a launch will
+ * allocate it anew before. */
 static void retire_free(struct fv_work *work)
 {
     const struct free_work *request = (const struct free_work *)work;
     struct fv_mapping *mapping = fv_va_find(request->address);
 
     if (mapping && mapping->id == request->id && mapping->release) {
-        fv_hazard_if_used("cuMemFreeAsync", mapping->base, mapping->requested);
+        if (!mapping->coming)
+            fv_hazard_if_used("cuMemFreeAsync", mapping->base, mapping->requested);
         mapping->release(mapping);
     }
     free(work);

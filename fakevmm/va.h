@@ -46,6 +46,7 @@ struct fv_mapping {
     unsigned flags;   /* of cuMemHostAlloc and cuMemHostRegister */
     bool waiting;     /* of stream-ordered memory: the turn of its allocation has not come */
     bool freed;       /* by cuMemFreeAsync, whose turn has not come */
+    unsigned coming;  /* of a graph's memory: queued launches that will allocate it */
     bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, which nothing here depends on */
     struct fv_handle *handle;   /* of VMM memory, else NULL */
     struct fv_context *context; /* the owner of cuMemAlloc memory, NULL for VMM memory */

@@ -3,6 +3,7 @@
  * begin and the end of each capture; it must not know what is captured, nor ask the driver about a
  * stream. */
 #include <pthread.h>
+#include <string.h>
 
 #include "shim/hooks.h"
 
@@ -35,14 +36,17 @@ static void begun(CUstream stream, CUstreamCaptureMode mode)
     pthread_mutex_unlock(&all->lock);
 }
 
+/* The one that was noted last, if there are two: it is a begin that the driver has refused. */
 static void ended(CUstream stream)
 {
     struct vr_captures *all = captures();
 
     pthread_mutex_lock(&all->lock);
-    for (unsigned i = 0; i < all->count; i++) {
+    for (unsigned i = all->count; i-- > 0;) {
         if (same_stream(&all->entry[i], stream)) {
-            all->entry[i] = all->entry[--all->count];
+            all->count--;
+            memmove(&all->entry[i], &all->entry[i + 1],
+                    (all->count - i) * sizeof(struct vr_capture_entry));
             break;
         }
     }
@@ -80,12 +84,13 @@ enum vr_capture vr_capture_now(void)
 
 /* ---- hooks ---- */
 
-static CUresult begin(struct vr_state *state, CUresult result, CUstream stream,
-                      CUstreamCaptureMode mode)
+/* A capture is noted before the driver begins it, so that no free of another thread waits
+ * meanwhile, and taken back when the driver does not. */
+static CUresult answered(struct vr_state *state, CUresult result, CUstream stream)
 {
     vr_result_seen(state, result);
-    if (result == CUDA_SUCCESS)
-        begun(stream, mode);
+    if (result != CUDA_SUCCESS)
+        ended(stream);
     return result;
 }
 
@@ -108,27 +113,31 @@ static CUstream per_thread(CUstream stream)
 CUresult vr_hook_cuStreamBeginCapture(struct vr_state *state, CUresult (*real)(CUstream),
                                       CUstream a)
 {
-    return begin(state, real(a), a, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    begun(a, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    return answered(state, real(a), a);
 }
 
 CUresult vr_hook_cuStreamBeginCapture_ptsz(struct vr_state *state, CUresult (*real)(CUstream),
                                            CUstream a)
 {
-    return begin(state, real(a), per_thread(a), CU_STREAM_CAPTURE_MODE_GLOBAL);
+    begun(per_thread(a), CU_STREAM_CAPTURE_MODE_GLOBAL);
+    return answered(state, real(a), per_thread(a));
 }
 
 CUresult vr_hook_cuStreamBeginCapture_v2(struct vr_state *state,
                                          CUresult (*real)(CUstream, CUstreamCaptureMode),
                                          CUstream a, CUstreamCaptureMode b)
 {
-    return begin(state, real(a, b), a, b);
+    begun(a, b);
+    return answered(state, real(a, b), a);
 }
 
 CUresult vr_hook_cuStreamBeginCapture_v2_ptsz(struct vr_state *state,
                                               CUresult (*real)(CUstream, CUstreamCaptureMode),
                                               CUstream a, CUstreamCaptureMode b)
 {
-    return begin(state, real(a, b), per_thread(a), b);
+    begun(per_thread(a), b);
+    return answered(state, real(a, b), per_thread(a));
 }
 
 CUresult vr_hook_cuStreamBeginCaptureToGraph(
@@ -138,7 +147,8 @@ CUresult vr_hook_cuStreamBeginCaptureToGraph(
     CUstream a, CUgraph b, const CUgraphNode *c, const CUgraphEdgeData *d, size_t e,
     CUstreamCaptureMode f)
 {
-    return begin(state, real(a, b, c, d, e, f), a, f);
+    begun(a, f);
+    return answered(state, real(a, b, c, d, e, f), a);
 }
 
 CUresult vr_hook_cuStreamBeginCaptureToGraph_ptsz(
@@ -148,7 +158,8 @@ CUresult vr_hook_cuStreamBeginCaptureToGraph_ptsz(
     CUstream a, CUgraph b, const CUgraphNode *c, const CUgraphEdgeData *d, size_t e,
     CUstreamCaptureMode f)
 {
-    return begin(state, real(a, b, c, d, e, f), per_thread(a), f);
+    begun(per_thread(a), f);
+    return answered(state, real(a, b, c, d, e, f), per_thread(a));
 }
 
 CUresult vr_hook_cuStreamEndCapture(struct vr_state *state, CUresult (*real)(CUstream, CUgraph *),

@@ -315,9 +315,37 @@ static void free_in_no_order(void)
     release_stream(held);
 }
 
+/* Each launch allocates the memory, which the stream frees behind it. */
+static void free_between_launches(void)
+{
+    CUcontext context = start();
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+        .bytesize = 64};
+    CUDA_MEMSET_NODE_PARAMS fill = {.elementSize = 4, .width = 16, .height = 1};
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &alloc));
+    fill.dst = alloc.dptr;
+    OK(cuGraphAddMemsetNode(&node, graph, &node, 1, &fill, context));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUstream stream = held_stream();
+    for (int i = 0; i < 3; i++) {
+        OK(cuGraphLaunch(exec, stream));
+        OK(cuMemFreeAsync(alloc.dptr, stream));
+    }
+    release_stream(stream);
+    OK(cuStreamSynchronize(stream));
+}
+
 TEST(vmm_hazards, free_async)
 {
     not_found(free_in_stream_order);
+    not_found(free_between_launches);
     found(free_in_no_order, "cuMemFreeAsync", "queued memset");
 }
 

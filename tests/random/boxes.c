@@ -19,8 +19,10 @@ static void fill_rows(struct lane *lane, CUdeviceptr at, size_t pitch, size_t wi
     unsigned value = (unsigned)lane_draw(lane, 200);
 
     switch (lane_draw(lane, 4)) {
-    case 0: lane_answer(lane, cuMemsetD2D8Async(at, pitch, (unsigned char)value, width, height,
-                                                lane->stream)); break;
+    case 0:
+        lane_answer(
+            lane, cuMemsetD2D8Async(at, pitch, (unsigned char)value, width, height, lane->stream));
+        break;
     case 1:
         lane_answer(lane, cuMemsetD2D16Async(at, pitch, (unsigned short)value, width / 2, height,
                                              lane->stream));
@@ -76,7 +78,8 @@ static void rows_play(struct lane *lane)
 
 /* ---- three dimensions ---- */
 
-/* A box anywhere in both, in any of the memories that hold a cube of SIDE words in each direction. */
+/* A box anywhere in both, in any of the memories that hold a cube of SIDE words in each direction.
+ */
 static CUDA_MEMCPY3D draw_box(struct lane *lane)
 {
     size_t x = some(lane), y = some(lane), z = some(lane);

@@ -1,5 +1,5 @@
-/* conditions.c: conditional nodes, whose kernels set the value they look at, and user objects, whose
- * end must come when nothing holds them any more. */
+/* conditions.c: conditional nodes, whose kernels set the value they look at, and user objects,
+ * whose end must come when nothing holds them any more. */
 #include "tests/random/lane.h"
 
 #include <stdatomic.h>
@@ -12,8 +12,7 @@ static CUgraphNode add_kernel(struct lane *lane, CUgraph graph, CUgraphNode afte
 {
     struct resend_args args;
     void *values[10];
-    CUDA_KERNEL_NODE_PARAMS_v2 params =
-        scratch_step(lane, &args, values, at, at + SCRATCH_STEP);
+    CUDA_KERNEL_NODE_PARAMS_v2 params = scratch_step(lane, &args, values, at, at + SCRATCH_STEP);
     CUgraphNode node;
 
     MUST(cuGraphAddKernelNode_v2(&node, graph, &after, after != NULL, &params));
@@ -161,13 +160,14 @@ void user_objects_play(struct lane *lane)
     CUuserObject object;
     CUgraphExec exec;
 
-    MUST(cuUserObjectCreate(&object, (void *)&ends, ended, count, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    MUST(cuUserObjectCreate(&object, (void *)&ends, ended, count,
+                            CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     lane_answer(lane, cuUserObjectRetain(object, 2));
     lane_answer(lane, cuUserObjectRelease(object, 2));
     MUST(cuGraphCreate(&graph, 0));
     add_kernel(lane, graph, NULL, at);
-    lane_answer(lane, cuGraphRetainUserObject(graph, object, count,
-                                              move ? CU_GRAPH_USER_OBJECT_MOVE : 0));
+    lane_answer(
+        lane, cuGraphRetainUserObject(graph, object, count, move ? CU_GRAPH_USER_OBJECT_MOVE : 0));
     lane_answer(lane, cuGraphRetainUserObject(graph, object, 0, 0));
     lane_answer(lane, cuGraphReleaseUserObject(graph, object, count + 1));
     if (clones)

@@ -25,6 +25,23 @@ void lane_answer(struct lane *lane, CUresult result)
 
 /* ---- the world ---- */
 
+/* Both set the condition `handle` to the word at `p`; count_down takes one from it first. */
+#define DECIDER(name, change)                                                                      \
+    ".visible .entry " name "(.param .u64 handle, .param .u64 p) {\n"                              \
+    ".reg .b64 %rd<4>; .reg .b32 %r<2>;\n"                                                         \
+    "ld.param.u64 %rd1, [handle]; ld.param.u64 %rd2, [p];\n"                                       \
+    "cvta.to.global.u64 %rd3, %rd2; ld.global.u32 %r1, [%rd3];\n" change                           \
+    "{ .param .b64 param0; st.param.b64 [param0], %rd1;\n"                                         \
+    ".param .b32 param1; st.param.b32 [param1], %r1;\n"                                            \
+    "call.uni cudaGraphSetConditional, (param0, param1); }\n"                                      \
+    "ret; }\n"
+
+#define DECIDERS                                                                                   \
+    PTX_HEADER ".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n"
+#define COUNT_DOWN "add.u32 %r1, %r1, -1; st.global.u32 [%rd3], %r1;\n"
+
+static const char decider_ptx[] = DECIDERS DECIDER("decide", "") DECIDER("count_down", COUNT_DOWN);
+
 void world_open(struct world *world)
 {
     MUST(cuInit(0));
@@ -33,11 +50,15 @@ void world_open(struct world *world)
     MUST(cuCtxSetCurrent(world->context));
     MUST(cuModuleLoadData(&world->module, resend_ptx));
     MUST(cuModuleGetFunction(&world->kernel, world->module, "resend_step"));
+    MUST(cuModuleLoadData(&world->decider, decider_ptx));
+    MUST(cuModuleGetFunction(&world->decide, world->decider, "decide"));
+    MUST(cuModuleGetFunction(&world->count_down, world->decider, "count_down"));
 }
 
 void world_close(struct world *world)
 {
     MUST(cuModuleUnload(world->module));
+    MUST(cuModuleUnload(world->decider));
     MUST(cuDevicePrimaryCtxRelease_v2(world->device));
 }
 
@@ -352,19 +373,32 @@ static void op_enable(struct lane *lane)
                                       (unsigned)lane_draw(lane, 2)));
 }
 
+/* How often each of them, of the sum of all. */
+static const struct {
+    void (*run)(struct lane *lane);
+    unsigned weight;
+} operations[] = {
+    {op_step, 40},          {op_launch, 10},
+    {op_burst, 4},          {op_release, 12},
+    {op_allocate, 6},       {op_read, 6},
+    {op_copy, 6},           {op_change, 10},
+    {op_query, 4},          {op_mistake, 3},
+    {op_renew, 1},          {op_enable, 1},
+    {mixed_set, 24},        {mixed_launch, 12},
+    {mixed_enable, 3},      {mixed_set_nested, 4},
+    {mixed_edit, 3},        {mixed_update, 3},
+    {mixed_renew, 2},       {mixed_move, 2},
+    {mixed_mistake, 3},     {vmm_play, 3},
+    {captured_play, 4},     {capture_shape_play, 6},
+    {memory_pool_play, 4},  {memory_managed_play, 2},
+    {memory_host_play, 3},  {boxes_play, 5},
+    {streams_play, 6},      {shapes_play, 8},
+    {owned_play, 5},        {conditions_play, 4},
+    {user_objects_play, 2},
+};
+
 void lane_operate(struct lane *lane, uint64_t number)
 {
-    static const struct {
-        void (*run)(struct lane *lane);
-        unsigned weight;
-    } operations[] = {
-        {op_step, 40},      {op_launch, 10},    {op_burst, 4},      {op_release, 12},
-        {op_allocate, 6},   {op_read, 6},       {op_copy, 6},       {op_change, 10},
-        {op_query, 4},      {op_mistake, 3},    {op_renew, 1},      {op_enable, 1},
-        {mixed_set, 24},    {mixed_launch, 12}, {mixed_enable, 3},  {mixed_set_nested, 4},
-        {mixed_edit, 3},    {mixed_update, 3},  {mixed_renew, 2},   {mixed_move, 2},
-        {mixed_mistake, 3}, {vmm_play, 3},      {captured_play, 4},
-    };
     unsigned sum = 0, chosen, i = 0;
 
     lane->random = lane->seed ^ number * UINT64_C(0xd1342543de82ef95);

@@ -104,11 +104,11 @@ void capture_shape_play(struct lane *lane); /* captures into graphs, relaxed one
 void memory_pool_play(struct lane *lane);   /* stream-ordered memory */
 void memory_managed_play(struct lane *lane);
 void memory_host_play(struct lane *lane);
-void boxes_play(struct lane *lane);       /* copies and fills in two and three dimensions, arrays */
-void streams_play(struct lane *lane);     /* streams, events, callbacks, waits for values */
-void shapes_play(struct lane *lane);      /* nodes and edges that come and go */
-void owned_play(struct lane *lane);       /* graphs that allocate and free */
-void conditions_play(struct lane *lane);  /* conditional nodes */
+void boxes_play(struct lane *lane);      /* copies and fills in two and three dimensions, arrays */
+void streams_play(struct lane *lane);    /* streams, events, callbacks, waits for values */
+void shapes_play(struct lane *lane);     /* nodes and edges that come and go */
+void owned_play(struct lane *lane);      /* graphs that allocate and free */
+void conditions_play(struct lane *lane); /* conditional nodes */
 void user_objects_play(struct lane *lane);
 
 /* ---- the life of a lane ---- */

@@ -11,8 +11,8 @@
 static void pool_attributes(struct lane *lane, CUmemoryPool pool)
 {
     static const CUmemPool_attribute switches[] = {
-        CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
-        CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES};
+        CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+        CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES};
     CUmemPool_attribute which = switches[lane_draw(lane, 3)];
     cuuint64_t threshold = lane_draw(lane, 2) ? UINT64_MAX : 0, one = 1;
     int on = (int)lane_draw(lane, 2);
@@ -204,7 +204,8 @@ static void host_use(struct lane *lane, uint32_t *host)
         lane_answer(lane, cuMemcpyAsync(buffer, at, HOST_BYTES, lane->stream));
     scratch_launch(lane, lane->stream, at, buffer);
     scratch_launch(lane, lane->stream, buffer + 1024, at);
-    lane_answer(lane, cuMemsetD8Async(at + 512, (unsigned char)lane_draw(lane, 9), 64, lane->stream));
+    lane_answer(lane,
+                cuMemsetD8Async(at + 512, (unsigned char)lane_draw(lane, 9), 64, lane->stream));
     lane_answer(lane, cuMemcpyDtoHAsync_v2(host + 512, buffer + 1024, 1024, lane->stream));
     MUST(cuStreamSynchronize(lane->stream));
     lane_observe(lane, host, HOST_BYTES);
@@ -213,8 +214,8 @@ static void host_use(struct lane *lane, uint32_t *host)
 
 static void host_allocated(struct lane *lane)
 {
-    unsigned flags = 0, wanted = lane_draw(lane, 2) ? CU_MEMHOSTALLOC_DEVICEMAP
-                                                    : CU_MEMHOSTALLOC_PORTABLE;
+    unsigned flags = 0,
+             wanted = lane_draw(lane, 2) ? CU_MEMHOSTALLOC_DEVICEMAP : CU_MEMHOSTALLOC_PORTABLE;
     void *host;
 
     if (lane_draw(lane, 2))

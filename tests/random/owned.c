@@ -3,6 +3,7 @@
 #include "tests/random/lane.h"
 
 #define OWNED_BYTES 2048
+#define OUT_BYTES   1056 /* a size that no other buffer has: the graph copies there */
 
 /* Who frees what the graph allocates. */
 enum end { BY_GRAPH, BY_STREAM, BY_OTHER, BY_LAUNCH, ENDS };
@@ -151,13 +152,13 @@ void owned_play(struct lane *lane)
     CUgraphExecUpdateResultInfo info = {0};
     bool early = lane_draw(lane, 2);
 
-    o.out = scratch_new(lane, 1024, 1);
+    o.out = scratch_new(lane, OUT_BYTES, 1);
     build(lane, &o);
     for (uint64_t i = 2 + lane_draw(lane, 5); i-- > 0;) {
         switch (lane_draw(lane, 6)) {
         case 0: let_go(lane, &o); break;
         case 1: mistakes(lane, &o); break;
-        case 2: scratch_see(lane, o.out, 1024); break;
+        case 2: scratch_see(lane, o.out, OUT_BYTES); break;
         case 3:
             lane_answer(lane, cuGraphExecUpdate_v2(o.exec, o.graph, &info));
             lane_count(lane, info.result);
@@ -172,6 +173,6 @@ void owned_play(struct lane *lane)
         destroy(lane, &o);
     lane_answer(lane, cuGraphExecDestroy(o.freeing));
     lane_answer(lane, cuGraphDestroy(o.other));
-    scratch_see(lane, o.out, 1024);
+    scratch_see(lane, o.out, OUT_BYTES);
     scratch_free(lane, o.out);
 }

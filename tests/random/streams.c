@@ -9,9 +9,9 @@
 
 static CUstreamBatchMemOpParams write_op(CUdeviceptr at, unsigned value)
 {
-    return (CUstreamBatchMemOpParams){
-        .writeValue = {
-            .operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = at, .value = value}};
+    return (CUstreamBatchMemOpParams){.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32,
+                                                     .address = at,
+                                                     .value = value}};
 }
 
 static CUstreamBatchMemOpParams wait_op(CUdeviceptr at, unsigned value)
@@ -26,10 +26,9 @@ static void signal_value(struct lane *lane, CUstream stream, CUdeviceptr flag, u
 {
     CUstreamBatchMemOpParams ops[2] = {write_op(flag + 64, value), write_op(flag, value)};
 
-    switch (lane_draw(lane, 4)) {
+    switch (lane_draw(lane, 3)) {
     case 0: MUST(cuStreamWriteValue64_v2(stream, flag, value, 0)); break;
     case 1: MUST(cuStreamBatchMemOp_v2(stream, 2, ops, 0)); break;
-    case 2: MUST(cuMemsetD32Async(flag, value, 1, stream)); break;
     default: MUST(cuStreamWriteValue32_v2(stream, flag, value, 0)); break;
     }
 }
@@ -72,8 +71,8 @@ static void values_play(struct lane *lane, CUstream side)
     if (!side_first)
         await_value(lane, side, flag, 1);
     scratch_launch(lane, side, data + SCRATCH_STEP, data);
-    signal_value(lane, side, flag, 3);
-    await_value(lane, lane->stream, flag, 3);
+    signal_value(lane, side, flag, 2);
+    await_value(lane, lane->stream, flag, 2);
     scratch_launch(lane, lane->stream, data, data + SCRATCH_STEP);
     scratch_order(side, lane->stream);
     scratch_see(lane, flag, FLAG_BYTES);
@@ -90,9 +89,10 @@ static void events_play(struct lane *lane, CUstream *side)
     CUevent behind, timed[2];
     float elapsed = -1;
     CUdeviceptr data = scratch_new(lane, 512, 5);
+    bool gone = lane_draw(lane, 2);
 
-    MUST(cuEventCreate(&behind, lane_draw(lane, 2) ? CU_EVENT_DISABLE_TIMING
-                                                   : CU_EVENT_BLOCKING_SYNC));
+    MUST(cuEventCreate(&behind,
+                       lane_draw(lane, 2) ? CU_EVENT_DISABLE_TIMING : CU_EVENT_BLOCKING_SYNC));
     for (int i = 0; i < 2; i++)
         MUST(cuEventCreate(&timed[i], CU_EVENT_DEFAULT));
     lane_answer(lane, cuEventElapsedTime_v2(&elapsed, timed[0], timed[1])); /* not recorded */
@@ -109,16 +109,13 @@ static void events_play(struct lane *lane, CUstream *side)
     }
     lane_answer(lane, cuStreamWaitEvent(lane->stream, behind, 0));
     lane_answer(lane, cuStreamWaitEvent(lane->stream, behind, 99));
-    if (lane_draw(lane, 2))
-        lane_answer(lane, cuEventDestroy_v2(timed[1])); /* with the work pending */
-    else
-        timed[0] = (lane_answer(lane, cuEventDestroy_v2(timed[0])), timed[1]);
+    lane_answer(lane, cuEventDestroy_v2(timed[gone])); /* with the work pending */
     scratch_see(lane, data, 512);
     lane_answer(lane, cuEventQuery(behind));
     lane_answer(lane, cuEventSynchronize(behind));
-    lane_answer(lane, cuEventElapsedTime_v2(&elapsed, timed[0], timed[0]));
+    lane_answer(lane, cuEventElapsedTime_v2(&elapsed, timed[!gone], timed[!gone]));
     lane_count(lane, elapsed == 0);
-    lane_answer(lane, cuEventDestroy_v2(timed[0]));
+    lane_answer(lane, cuEventDestroy_v2(timed[!gone]));
     lane_answer(lane, cuEventDestroy_v2(behind));
     scratch_free(lane, data);
 }
@@ -160,11 +157,11 @@ static void attributes_play(struct lane *lane, CUstream side)
 {
     CUstreamAttrValue value = {.syncPolicy = CU_SYNC_POLICY_YIELD}, got = {0};
 
-    lane_answer(lane, cuStreamSetAttribute(side, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
-                                           &value));
+    lane_answer(lane,
+                cuStreamSetAttribute(side, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
     lane_answer(lane, cuStreamCopyAttributes(lane->stream, side));
-    lane_answer(lane, cuStreamGetAttribute(lane->stream,
-                                           CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &got));
+    lane_answer(
+        lane, cuStreamGetAttribute(lane->stream, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &got));
     lane_count(lane, got.syncPolicy);
     lane_answer(lane, cuStreamGetAttribute(side, CU_LAUNCH_ATTRIBUTE_IGNORE, &got));
 }
