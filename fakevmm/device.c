@@ -16,11 +16,11 @@ CUresult fv_devices_init(void)
 {
     device_count = fv_settings()->devices;
     for (int i = 0; i < device_count; i++)
-        devices[i] = (struct fv_device){.ordinal = i,
-                                        .memory_bytes = fv_settings()->memory,
-                                        .granularity = fv_settings()->card->granularity,
-                                        .granularity_recommended =
-                                            fv_settings()->card->granularity};
+        devices[i] =
+            (struct fv_device){.ordinal = i,
+                               .memory_bytes = fv_settings()->memory,
+                               .granularity = fv_settings()->card->granularity,
+                               .granularity_recommended = fv_settings()->card->granularity};
     return device_count ? fv_va_init() : CUDA_ERROR_NO_DEVICE;
 }
 

@@ -1,6 +1,7 @@
 /* device_info.c: what a device says about itself. The table plays an H100 SXM5, and other
  * cards where cards.def has nothing else. What this library does not implement is reported as
- * absent, so that programs which ask before they use take their other path. It must not change anything. */
+ * absent, so that programs which ask before they use take their other path. It must not change
+ * anything. */
 #include "device.h"
 #include "card.h"
 #include "settings.h"

@@ -165,6 +165,11 @@ unsigned long long fv_event_id(const struct fv_event *event)
     return event->id;
 }
 
+bool fv_event_is_plain(const struct fv_event *event)
+{
+    return event->flags & CU_EVENT_DISABLE_TIMING && !event->shared;
+}
+
 CUresult fv_event_begin(struct fv_event *event, struct fv_record **out)
 {
     struct fv_record *record = calloc(1, sizeof *record);
@@ -289,6 +294,11 @@ static CUresult capture_record(struct fv_event *event, struct fv_stream *stream)
     return CUDA_SUCCESS;
 }
 
+CUresult fv_event_record(struct fv_event *event, struct fv_stream *stream)
+{
+    return stream->tail ? capture_record(event, stream) : record_event(event, stream);
+}
+
 /* The flag that only a capture may have asks for a node, instead of a place in the graph. */
 static CUresult check_flags(unsigned flags, unsigned external, const struct fv_stream *stream)
 {
@@ -323,7 +333,7 @@ CUresult fv_cuEventRecordWithFlags(CUevent handle, CUstream stream_handle, unsig
         return CUDA_ERROR_INVALID_HANDLE;
     if (flags)
         return capture_node(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, handle);
-    return stream->tail ? capture_record(event, stream) : record_event(event, stream);
+    return fv_event_record(event, stream);
 }
 
 CUresult fv_cuEventRecord(CUevent handle, CUstream stream)

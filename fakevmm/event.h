@@ -20,6 +20,11 @@ CUresult fv_event_make(struct fv_context *context, unsigned flags, struct fv_sha
                        CUevent *out);
 struct fv_shared_event *fv_event_shared(const struct fv_event *event);
 struct fv_context *fv_event_context(const struct fv_event *event);
+/* Whether a launch's attribute may record it: it must have no timing and be this process's alone.
+ */
+bool fv_event_is_plain(const struct fv_event *event);
+/* Records it behind what the stream has so far, or in the stream's capture. */
+CUresult fv_event_record(struct fv_event *event, struct fv_stream *stream);
 /* Tells it from a later event with the same handle value. */
 unsigned long long fv_event_id(const struct fv_event *event);
 /* From now on the event stands for work that is being queued. The record is the caller's, until

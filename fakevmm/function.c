@@ -15,7 +15,9 @@ struct fv_tuning fv_tuning_default(const struct ptx_kernel *code)
 {
     int room = DEFAULT_SHARED - (int)code->static_shared;
 
-    return (struct fv_tuning){.max_dynamic_shared = room > 0 ? room : 0, .shared_carveout = -1};
+    return (struct fv_tuning){.max_dynamic_shared = room > 0 ? room : 0,
+                              .shared_carveout = -1,
+                              .cluster = {code->cluster[0], code->cluster[1], code->cluster[2]}};
 }
 
 /* ---- attributes ---- */
@@ -56,16 +58,37 @@ CUresult fv_attribute(const struct ptx_module *module, const struct ptx_kernel *
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         *value = tuning->shared_carveout;
         break;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = 0; break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = code->explicit_cluster; break;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        *value = tuning->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+        break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *value = 0; break;
+        *value = tuning->large_clusters;
+        break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        *value = tuning->cluster_policy;
+        break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
+}
+
+static bool within(int value, CUfunction_attribute attribute, int room)
+{
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: return value >= 0 && value <= room;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return value >= -1 && value <= 100;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: return value >= 0 && value <= UINT16_MAX;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: return value == 0 || value == 1;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        return value >= 0 && value <= CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+    default: return false;
+    }
 }
 
 CUresult fv_set_attribute(struct fv_tuning *tuning, const struct ptx_kernel *code,
@@ -74,19 +97,24 @@ CUresult fv_set_attribute(struct fv_tuning *tuning, const struct ptx_kernel *cod
     int room = fv_device_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
                (int)code->static_shared;
 
+    if (!within(value, attribute, room))
+        return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 || value > room)
-            return CUDA_ERROR_INVALID_VALUE;
-        tuning->max_dynamic_shared = value;
-        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: tuning->max_dynamic_shared = value; break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        if (value < -1 || value > 100)
-            return CUDA_ERROR_INVALID_VALUE;
-        tuning->shared_carveout = value;
-        return CUDA_SUCCESS;
-    default: return CUDA_ERROR_INVALID_VALUE;
+        tuning->shared_carveout = (int8_t)value;
+        break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        if (code->cluster[0])
+            return CUDA_ERROR_NOT_PERMITTED;
+        tuning->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = (uint16_t)value;
+        break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: tuning->large_clusters = value; break;
+    default: tuning->cluster_policy = value & 3;
     }
+    return CUDA_SUCCESS;
 }
 
 CUresult fv_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle)

@@ -57,7 +57,7 @@ struct fv_params {
 
 /* What the attributes of a kernel node say about its launch. */
 struct fv_company {
-    unsigned cluster[3]; /* blocks; zeros: no clusters */
+    unsigned cluster[3]; /* blocks; zeros: what the function says */
     bool cooperative;
 };
 

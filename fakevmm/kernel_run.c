@@ -102,21 +102,56 @@ CUresult fv_check_shape(const struct fv_function *function, const unsigned grid[
     return CUDA_SUCCESS;
 }
 
-/* H100: what every kernel may use without asking for more. */
-enum { CLUSTER_BLOCKS = 8 };
+/* H100: what every kernel may use without asking for more, and what one that has asked may. */
+enum { CLUSTER_BLOCKS = 8, LARGE_CLUSTER_BLOCKS = 16 };
+
+unsigned fv_largest_cluster(const struct fv_function *function)
+{
+    unsigned most = function->tuning.large_clusters ? LARGE_CLUSTER_BLOCKS : CLUSTER_BLOCKS;
+    unsigned own = function->code->max_cluster;
+
+    return own && own < most ? own : most;
+}
+
+/* The clusters of a launch: the function's, where the launch names none. */
+static void find_cluster(const struct fv_function *function, const struct fv_shape *shape,
+                         unsigned cluster[3])
+{
+    bool named = shape->cluster[0] || shape->cluster[1] || shape->cluster[2];
+
+    for (unsigned i = 0; i < 3; i++)
+        cluster[i] = named ? shape->cluster[i] : function->tuning.cluster[i];
+}
+
+static bool is_required(const struct fv_function *function, const unsigned cluster[3])
+{
+    const uint16_t *required = function->tuning.cluster;
+
+    return (!required[0] && !required[1] && !required[2]) ||
+           (required[0] == cluster[0] && required[1] == cluster[1] && required[2] == cluster[2]);
+}
 
 static CUresult check_cluster(const struct fv_function *function, const struct fv_shape *shape)
 {
+    /* what the launch names is an argument, what the function has is not */
+    CUresult misfit =
+        shape->cluster[0] ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    unsigned cluster[3];
     uint64_t blocks = 1;
 
+    find_cluster(function, shape, cluster);
+    if (!cluster[0] && !cluster[1] && !cluster[2])
+        return function->code->explicit_cluster ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
     if (!fv_device_attribute(function->context->device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH))
         return CUDA_ERROR_NOT_SUPPORTED;
+    if (!is_required(function, cluster))
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     for (unsigned i = 0; i < 3; i++) {
-        if (!shape->cluster[i] || shape->grid[i] % shape->cluster[i])
-            return CUDA_ERROR_INVALID_VALUE;
-        blocks *= shape->cluster[i];
+        if (!cluster[i] || shape->grid[i] % cluster[i])
+            return misfit;
+        blocks *= cluster[i] < UINT16_MAX ? cluster[i] : UINT16_MAX;
     }
-    return blocks <= CLUSTER_BLOCKS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    return blocks <= fv_largest_cluster(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CLUSTER_SIZE;
 }
 
 static CUresult check_cooperative(const struct fv_function *function, const struct fv_shape *shape)
@@ -134,10 +169,8 @@ static CUresult check_cooperative(const struct fv_function *function, const stru
 
 CUresult fv_check_company(const struct fv_function *function, const struct fv_shape *shape)
 {
-    CUresult result = CUDA_SUCCESS;
+    CUresult result = check_cluster(function, shape);
 
-    if (shape->cluster[0] || shape->cluster[1] || shape->cluster[2])
-        result = check_cluster(function, shape);
     if (result == CUDA_SUCCESS && shape->cooperative)
         result = check_cooperative(function, shape);
     return result;
@@ -209,12 +242,11 @@ static uint64_t next_id(void)
 CUresult fv_run_kernel(const struct fv_function *function, const struct fv_shape *shape,
                        const unsigned char *params, int device)
 {
-    const unsigned *grid = shape->grid, *block = shape->block, *cluster = shape->cluster;
+    const unsigned *grid = shape->grid, *block = shape->block;
     struct run run = {.device = device};
-    const struct ptx_launch launch = {
+    struct ptx_launch launch = {
         .grid = {grid[0], grid[1], grid[2]},
         .block = {block[0], block[1], block[2]},
-        .cluster = {cluster[0], cluster[1], cluster[2]},
         .cooperative = shape->cooperative,
         .dynamic_shared = shape->shared_bytes,
         .id = next_id(),
@@ -226,6 +258,7 @@ CUresult fv_run_kernel(const struct fv_function *function, const struct fv_shape
     char message[512];
     enum ptx_result result;
 
+    find_cluster(function, shape, launch.cluster);
     fv_watch_start(&run.watch, function->code->name);
     fv_cost_kernel();
     result = ptx_run(function->code, &launch, message, sizeof message);

@@ -1,6 +1,7 @@
 /* launch.c: kernel launches outside graphs. It must not know what a kernel's code is. */
 #include "capture.h"
 #include "device.h"
+#include "event.h"
 #include "module.h"
 #include "stream.h"
 
@@ -58,7 +59,10 @@ static CUresult take_attribute(const CUlaunchAttribute *attribute, struct fv_sha
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: /* each_event()'s */
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: shape->cooperative = value->cooperative; break;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: return take_cluster(value, shape);
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
@@ -103,6 +107,58 @@ static CUresult check_shape(const struct fv_function *function, const CUlaunchCo
     return result == CUDA_SUCCESS ? fv_check_company(function, shape) : result;
 }
 
+/* ---- events that a launch records ---- */
+
+/* cuda.h lets such an event trigger as late as when the kernel is done: it is recorded behind it.
+ */
+static bool named_event(const CUlaunchAttribute *attribute, CUevent *event, int *flags)
+{
+    const CUlaunchAttributeValue *value = &attribute->value;
+
+    if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
+        *event = value->programmaticEvent.event;
+        *flags = value->programmaticEvent.flags;
+    } else if (attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
+        *event = value->launchCompletionEvent.event;
+        *flags = value->launchCompletionEvent.flags;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static CUresult check_event(CUevent handle, int flags, const struct fv_stream *stream,
+                            struct fv_event **out)
+{
+    CUresult result = fv_event_of(handle, out);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (fv_event_context(*out) != stream->context)
+        return CUDA_ERROR_INVALID_HANDLE;
+    return flags == CU_EVENT_RECORD_DEFAULT && fv_event_is_plain(*out) ? CUDA_SUCCESS
+                                                                       : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Looks whether the events can be recorded, or records them. */
+static CUresult each_event(const CUlaunchConfig *config, struct fv_stream *stream, bool record)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (unsigned i = 0; i < config->numAttrs && result == CUDA_SUCCESS; i++) {
+        struct fv_event *event;
+        CUevent handle;
+        int flags;
+
+        if (!named_event(&config->attrs[i], &handle, &flags))
+            continue;
+        result = check_event(handle, flags, stream, &event);
+        if (result == CUDA_SUCCESS && record)
+            result = fv_event_record(event, stream);
+    }
+    return result;
+}
+
 /* ---- submission ---- */
 
 static CUresult submit(struct fv_stream *stream, const struct fv_function *function,
@@ -121,6 +177,15 @@ static CUresult submit(struct fv_stream *stream, const struct fv_function *funct
                         .params = params};
     fv_submit(stream, &launch->work);
     return CUDA_SUCCESS;
+}
+
+static CUresult launch_now(struct fv_stream *stream, const struct fv_function *function,
+                           const struct fv_shape *shape, void **params, void **extra)
+{
+    unsigned char *packed;
+    CUresult result = fv_pack_params(function, params, extra, &packed);
+
+    return result == CUDA_SUCCESS ? submit(stream, function, shape, packed) : result;
 }
 
 /* A launch's attributes become the node's, but for those that no node has. */
@@ -165,7 +230,6 @@ CUresult fv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction handle, vo
     struct fv_function *function;
     struct fv_stream *stream;
     struct fv_shape shape;
-    unsigned char *packed;
     CUresult result;
 
     if (!config)
@@ -178,11 +242,12 @@ CUresult fv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction handle, vo
     if (function->context != stream->context)
         return CUDA_ERROR_INVALID_HANDLE;
     result = check_shape(function, config, &shape);
-    if (result == CUDA_SUCCESS && stream->tail)
-        return capture(stream, function, config, params, extra);
     if (result == CUDA_SUCCESS)
-        result = fv_pack_params(function, params, extra, &packed);
-    return result == CUDA_SUCCESS ? submit(stream, function, &shape, packed) : result;
+        result = each_event(config, stream, false);
+    if (result == CUDA_SUCCESS)
+        result = stream->tail ? capture(stream, function, config, params, extra)
+                              : launch_now(stream, function, &shape, params, extra);
+    return result == CUDA_SUCCESS ? each_event(config, stream, true) : result;
 }
 
 CUresult fv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

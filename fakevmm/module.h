@@ -10,10 +10,13 @@ struct fv_library;
 struct ptx_kernel;
 struct ptx_module;
 
-/* Attributes of a function that can be set. */
+/* Attributes of a function that can be set; a kernel keeps one for each device. */
 struct fv_tuning {
-    int max_dynamic_shared; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-    int shared_carveout;    /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
+    int max_dynamic_shared;  /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    uint16_t cluster[3];     /* CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH and so on, zeros: none */
+    int8_t shared_carveout;  /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
+    bool large_clusters : 1; /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
+    uint8_t cluster_policy : 2; /* CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE */
 };
 
 /* What a CUfunction handle points to. */
@@ -42,7 +45,7 @@ CUresult fv_pack_params(const struct fv_function *function, void *const *kernelP
 /* How a kernel is launched, its arguments apart. */
 struct fv_shape {
     unsigned grid[3], block[3], shared_bytes;
-    unsigned cluster[3]; /* blocks; zeros: no clusters */
+    unsigned cluster[3]; /* blocks, as the launch says; zeros: what the function says */
     bool cooperative;
 };
 
@@ -59,6 +62,8 @@ const char *fv_kernel_names(const struct fv_function *function, const unsigned c
  * when not all blocks can run at once, CUDA_ERROR_INVALID_CLUSTER_SIZE, CUDA_ERROR_INVALID_VALUE.
  */
 CUresult fv_check_company(const struct fv_function *function, const struct fv_shape *shape);
+/* The most blocks a cluster of the function may have. */
+unsigned fv_largest_cluster(const struct fv_function *function);
 /* occupancy.c: blocks of so many threads that a multiprocessor has room for, 0: none. */
 int fv_blocks_per_multiprocessor(const struct fv_function *function, unsigned threads,
                                  size_t dynamic_shared);

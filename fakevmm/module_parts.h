@@ -96,7 +96,8 @@ struct fv_tuning fv_tuning_default(const struct ptx_kernel *code);
 CUresult fv_attribute(const struct ptx_module *module, const struct ptx_kernel *code,
                       const struct fv_device *device, const struct fv_tuning *tuning,
                       CUfunction_attribute attribute, int *value);
-/* CUDA_ERROR_INVALID_VALUE for one that does not exist or cannot be set, or for a bad value. */
+/* CUDA_ERROR_INVALID_VALUE for one that does not exist or cannot be set, or for a bad value;
+ * CUDA_ERROR_NOT_PERMITTED for a cluster where the code has one. */
 CUresult fv_set_attribute(struct fv_tuning *tuning, const struct ptx_kernel *code,
                           const struct fv_device *device, CUfunction_attribute attribute,
                           int value);

@@ -4,7 +4,7 @@
 #include "door.h"
 #include "module_parts.h"
 
-enum { WARP = 32, MAX_WARPS = 32, LEAST_REGISTERS = 16, CLUSTER_BLOCKS = 8 };
+enum { WARP = 32, MAX_WARPS = 32, LEAST_REGISTERS = 16 };
 
 static size_t least(size_t a, size_t b)
 {
@@ -161,16 +161,30 @@ CUresult fv_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f
 
 /* ---- clusters ---- */
 
-/* The cluster size a launch asks for, in blocks; 0: it asks for none. */
-static size_t cluster_blocks(const CUlaunchConfig *config)
+/* Blocks of the clusters that the function requires; 0: it does not. */
+static size_t required_blocks(const struct fv_function *function)
 {
+    const uint16_t *cluster = function->tuning.cluster;
+
+    return (size_t)cluster[0] * cluster[1] * cluster[2];
+}
+
+/* The cluster size of a launch, in blocks; 0: none, or not the one that the function requires. */
+static size_t cluster_blocks(const struct fv_function *function, const CUlaunchConfig *config)
+{
+    const uint16_t *required = function->tuning.cluster;
+
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        const CUlaunchAttribute *attribute = &config->attrs[i];
-        if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-            return (size_t)attribute->value.clusterDim.x * attribute->value.clusterDim.y *
-                   attribute->value.clusterDim.z;
+        const CUlaunchAttributeValue *value = &config->attrs[i].value;
+        if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            continue;
+        if (required_blocks(function) &&
+            (required[0] != value->clusterDim.x || required[1] != value->clusterDim.y ||
+             required[2] != value->clusterDim.z))
+            return 0;
+        return (size_t)value->clusterDim.x * value->clusterDim.y * value->clusterDim.z;
     }
-    return 0;
+    return required_blocks(function);
 }
 
 static CUresult check_config(const CUlaunchConfig *config, CUfunction handle,
@@ -201,8 +215,12 @@ CUresult fv_cuOccupancyMaxPotentialClusterSize(int *size, CUfunction handle,
     struct fv_function *function;
     CUresult result = size ? check_config(config, handle, &function) : CUDA_ERROR_INVALID_VALUE;
 
-    if (result == CUDA_SUCCESS)
-        *size = blocks_of(function, config) ? CLUSTER_BLOCKS : 0;
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (required_blocks(function))
+        *size = (int)required_blocks(function);
+    else
+        *size = blocks_of(function, config) ? (int)fv_largest_cluster(function) : 0;
     return result;
 }
 
@@ -215,8 +233,8 @@ CUresult fv_cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle,
 
     if (result != CUDA_SUCCESS)
         return result;
-    size = cluster_blocks(config);
-    if (!size || size > CLUSTER_BLOCKS)
+    size = cluster_blocks(function, config);
+    if (!size || size > fv_largest_cluster(function))
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     *clusters = (int)(blocks_of(function, config) *
                       limit(function, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) / size);

@@ -5,6 +5,7 @@
 #include "half.h"
 #include "mbarrier.h"
 
+#include <pthread.h>
 #include <string.h>
 
 static float as_float(uint32_t bits)
@@ -127,3 +128,20 @@ static uint64_t result64(enum ptx_atomic operation, uint64_t old, uint64_t b, ui
 ATOMIC(16)
 ATOMIC(32)
 ATOMIC(64)
+
+/* Not every host has them. */
+void ptx_atomic128(void *host, int operation, union ptx_slot *d, const union ptx_slot *b,
+                   const union ptx_slot *c)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const union ptx_slot *new = operation == PTX_ATOMIC_cas_b128 ? c : b;
+    union ptx_slot old[2];
+
+    pthread_mutex_lock(&lock);
+    memcpy(old, host, sizeof(old));
+    if (operation == PTX_ATOMIC_exch_b128 ||
+        (operation == PTX_ATOMIC_cas_b128 && !memcmp(old, b, sizeof(old))))
+        memcpy(host, new, sizeof(old));
+    pthread_mutex_unlock(&lock);
+    memcpy(d, old, sizeof(old));
+}

@@ -26,7 +26,7 @@ static void read_registers(struct ptx_builder *builder)
             name.range = range <= UINT16_MAX ? (unsigned)range : UINT16_MAX;
             ptx_expect(lexer, '>');
         }
-        name.value = ptx_new_slots(builder, name.range ? name.range : 1);
+        name.value = ptx_new_slots(builder, (name.range ? name.range : 1) * ptx_type_slots(type));
         builder->registers += name.range ? name.range : 1;
         ptx_add_name(builder, &name);
     } while (ptx_accept(lexer, ','));

@@ -33,6 +33,12 @@ struct ptx_name {
     uint32_t value, size;
 };
 
+/* Slots that a register of the type takes. */
+static inline unsigned ptx_type_slots(enum ptx_type type)
+{
+    return type == PTX_b128 ? 2 : 1;
+}
+
 struct ptx_label {
     struct ptx_text text;
     unsigned at;

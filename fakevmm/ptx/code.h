@@ -20,7 +20,8 @@
     X(b8, 1, 'b') X(u8, 1, 'u') X(s8, 1, 's') X(b16, 2, 'b') X(u16, 2, 'u') X(s16, 2, 's')         \
     X(f16, 2, 'f') X(bf16, 2, 'f') X(b32, 4, 'b') X(u32, 4, 'u') X(s32, 4, 's') X(f32, 4, 'f')     \
     X(f16x2, 4, 'v') X(bf16x2, 4, 'v') X(u16x2, 4, 'v') X(s16x2, 4, 'v') X(f32x2, 8, 'v')          \
-    X(b64, 8, 'b') X(u64, 8, 'u') X(s64, 8, 's') X(f64, 8, 'f') X(pred, 4, 'p')
+    X(b64, 8, 'b') X(u64, 8, 'u') X(s64, 8, 's') X(f64, 8, 'f') X(pred, 4, 'p')           \
+    X(b128, 16, 'v')
 
 enum ptx_type {
     PTX_NO_TYPE,
@@ -91,6 +92,7 @@ struct ptx_code {
     uint32_t local_bytes;
     bool together; /* some instruction waits for, or may wait for, another thread */
     bool indirect; /* some call is of an address */
+    bool dynamic;  /* it allocates local memory as it runs */
 };
 
 /* A kernel or a device function. Parameters of a kernel are offsets in the launch's bytes, those of
@@ -130,8 +132,7 @@ enum {
     PTX_STACK_BYTES = 64 * 1024
 };
 
-/* Generic addresses of shared and local memory and of kernel parameters: no device address lies
- * here. */
+/* Generic addresses of shared, local and parameter memory: no device address lies here. */
 #define PTX_WINDOW_SHIFT  56
 #define PTX_SHARED_WINDOW (UINT64_C(1) << PTX_WINDOW_SHIFT)
 #define PTX_LOCAL_WINDOW  (UINT64_C(2) << PTX_WINDOW_SHIFT)

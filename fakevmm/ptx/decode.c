@@ -261,6 +261,8 @@ bool ptx_decode_mov(struct ptx_builder *builder, const struct ptx_statement *sta
 
     if (!ptx_want(builder, statement, 2))
         return true;
+    if (statement->type == PTX_b128)
+        return ptx_wide_mov(builder, statement);
     if (statement->operands[0].form == PTX_VECTOR)
         return unpack(builder, statement);
     if (statement->operands[1].form == PTX_VECTOR)

@@ -35,18 +35,6 @@ static int atomic_of(const struct ptx_statement *statement)
     return -1;
 }
 
-/* The generic address of an atomic, its offset added. */
-static uint16_t generic_address(struct ptx_builder *builder, const struct ptx_address *address)
-{
-    uint16_t slot = ptx_new_slots(builder, 1);
-
-    ptx_emit(builder, PTX_OP_address, slot, address->slot, 0, 0)->imm = address->offset;
-    if (address->space == PTX_IN_SHARED)
-        ptx_emit(builder, PTX_OP_to_generic, slot, slot, 0, 0)->imm =
-            PTX_SHARED_WINDOW >> PTX_WINDOW_SHIFT;
-    return slot;
-}
-
 static enum ptx_op instruction(enum ptx_atomic atomic, unsigned bytes)
 {
     if (atomic == PTX_ATOMIC_add_f32)
@@ -57,7 +45,7 @@ static enum ptx_op instruction(enum ptx_atomic atomic, unsigned bytes)
 void ptx_emit_atomic(struct ptx_builder *builder, enum ptx_atomic atomic, enum ptx_type type,
                      const struct ptx_address *address, const uint16_t dbc[3])
 {
-    uint16_t a = generic_address(builder, address), site = ptx_new_site(builder, true);
+    uint16_t a = ptx_generic_address(builder, address), site = ptx_new_site(builder, true);
     struct ptx_insn *insn =
         ptx_emit(builder, instruction(atomic, ptx_types[type].bytes), dbc[0], a, dbc[1], dbc[2]);
 
@@ -93,6 +81,8 @@ bool ptx_decode_atom(struct ptx_builder *builder, const struct ptx_statement *st
     struct ptx_address address;
     uint16_t dbc[3] = {0};
 
+    if (statement->type == PTX_b128)
+        return ptx_wide_atom(builder, statement);
     if (atomic < 0 || ptx_is_other_form(statement) ||
         ptx_operands_without_hint(statement) != first + 1 + cas ||
         !ptx_find_address(builder, statement, first - 1, &address))

@@ -138,6 +138,7 @@ bool ptx_decode_call(struct ptx_builder *builder, const struct ptx_statement *st
 
 /* ---- barriers ---- */
 
+/* Without .sync there is no mask: slot 0. */
 static void emit_warp(struct ptx_builder *builder, enum ptx_op op, uint16_t d, uint16_t a,
                       uint16_t b, uint16_t c, uint16_t e, uint16_t mask)
 {
@@ -224,14 +225,15 @@ bool ptx_decode_shfl(struct ptx_builder *builder, const struct ptx_statement *st
                                           {"bfly", PTX_OP_shfl_bfly},
                                           {"idx", PTX_OP_shfl_idx}};
     const struct ptx_operand *to = &statement->operands[0];
+    bool sync = ptx_has_modifier(statement, "sync");
     int op = choose(statement, modes, 4);
-    uint16_t s[4], d, e;
+    uint16_t s[4] = {0}, d, e;
 
-    if (op < 0 || !ptx_has_modifier(statement, "sync"))
+    if (op < 0)
         return false;
-    if (!ptx_want(builder, statement, 5))
+    if (!ptx_want(builder, statement, 4 + sync))
         return true;
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 3u + sync; i++)
         s[i] = ptx_source_at(builder, statement, i + 1, PTX_b32);
     d = ptx_destination(builder, &to->items[0]);
     e = to->form == PTX_PAIR ? ptx_destination(builder, &to->items[1]) : ptx_new_slots(builder, 1);
@@ -245,15 +247,17 @@ bool ptx_decode_vote(struct ptx_builder *builder, const struct ptx_statement *st
                                           {"any", PTX_OP_vote_any},
                                           {"uni", PTX_OP_vote_uni},
                                           {"ballot", PTX_OP_vote_ballot}};
+    bool sync = ptx_has_modifier(statement, "sync");
     int op = choose(statement, modes, 4);
-    uint16_t a, mask;
+    uint16_t a, mask = 0;
 
-    if (op < 0 || !ptx_has_modifier(statement, "sync"))
+    if (op < 0)
         return false;
-    if (!ptx_want(builder, statement, 3))
+    if (!ptx_want(builder, statement, 2 + sync))
         return true;
     a = ptx_source_at(builder, statement, 1, PTX_pred);
-    mask = ptx_source_at(builder, statement, 2, PTX_b32);
+    if (sync)
+        mask = ptx_source_at(builder, statement, 2, PTX_b32);
     emit_warp(builder, (enum ptx_op)op, ptx_destination_at(builder, statement, 0), a, 0, 0, 0,
               mask);
     return true;

@@ -18,7 +18,7 @@ static const struct access_ops accesses[] = {
             PTX_OP_check_##name                                                                    \
     }
     [PTX_IN_GLOBAL] = ROW(global), [PTX_IN_SHARED] = ROW(shared),   [PTX_IN_LOCAL] = ROW(local),
-    [PTX_IN_PARAM] = ROW(param),   [PTX_IN_GENERIC] = ROW(generic),
+    [PTX_IN_PARAM] = ROW(param),   [PTX_IN_GENERIC] = ROW(generic), [PTX_IN_CLUSTER] = ROW(cluster),
 #undef ROW
 };
 
@@ -29,7 +29,7 @@ static enum ptx_in named_space(struct ptx_text text)
         enum ptx_in space;
     } names[] = {{"global", PTX_IN_GLOBAL},      {"const", PTX_IN_GLOBAL},
                  {"shared", PTX_IN_SHARED},      {"local", PTX_IN_LOCAL},
-                 {"shared::cta", PTX_IN_SHARED}, {"shared::cluster", PTX_IN_SHARED},
+                 {"shared::cta", PTX_IN_SHARED}, {"shared::cluster", PTX_IN_CLUSTER},
                  {"param", PTX_IN_PARAM},        {"param::entry", PTX_IN_PARAM},
                  {"param::func", PTX_IN_PARAM}};
 
@@ -172,6 +172,8 @@ bool ptx_decode_ld(struct ptx_builder *builder, const struct ptx_statement *stat
     uint16_t targets[PTX_ELEMENTS], site;
     struct ptx_address address;
 
+    if (type == PTX_b128)
+        return ptx_wide_ld(builder, statement);
     if (ptx_is_other_form(statement) || ptx_operands_without_hint(statement) != 2 ||
         to->count > PTX_ELEMENTS || !bytes || type == PTX_pred ||
         !ptx_find_address(builder, statement, 1, &address))
@@ -199,6 +201,8 @@ bool ptx_decode_st(struct ptx_builder *builder, const struct ptx_statement *stat
     struct ptx_address address;
     uint16_t site;
 
+    if (type == PTX_b128)
+        return ptx_wide_st(builder, statement);
     if (ptx_is_other_form(statement) || ptx_operands_without_hint(statement) != 2 ||
         from->count > PTX_ELEMENTS || !bytes || type == PTX_pred ||
         !ptx_find_address(builder, statement, 0, &address) || address.space == PTX_IN_PARAM)
@@ -220,11 +224,23 @@ bool ptx_decode_st(struct ptx_builder *builder, const struct ptx_statement *stat
 static int window_of(enum ptx_in space)
 {
     switch (space) {
-    case PTX_IN_SHARED: return PTX_SHARED_WINDOW >> PTX_WINDOW_SHIFT;
+    case PTX_IN_SHARED:
+    case PTX_IN_CLUSTER: return PTX_SHARED_WINDOW >> PTX_WINDOW_SHIFT;
     case PTX_IN_LOCAL: return PTX_LOCAL_WINDOW >> PTX_WINDOW_SHIFT;
     case PTX_IN_PARAM: return PTX_PARAM_WINDOW >> PTX_WINDOW_SHIFT;
     default: return 0;
     }
+}
+
+uint16_t ptx_generic_address(struct ptx_builder *builder, const struct ptx_address *address)
+{
+    uint16_t slot = ptx_new_slots(builder, 1);
+    int window = window_of(address->space);
+
+    ptx_emit(builder, PTX_OP_address, slot, address->slot, 0, 0)->imm = address->offset;
+    if (window)
+        ptx_emit(builder, PTX_OP_to_generic, slot, slot, 0, 0)->imm = window;
+    return slot;
 }
 
 bool ptx_decode_cvta(struct ptx_builder *builder, const struct ptx_statement *statement)
@@ -256,7 +272,9 @@ bool ptx_decode_isspacep(struct ptx_builder *builder, const struct ptx_statement
     if (ptx_space_of(statement) == PTX_IN_GENERIC || ptx_has_modifier(statement, "const"))
         return false;
     a = ptx_source_at(builder, statement, 1, PTX_b64);
-    ptx_emit(builder, PTX_OP_in_window, ptx_destination_at(builder, statement, 0), a, 0, 0)->imm =
-        window_of(ptx_space_of(statement));
+    ptx_emit(builder,
+             ptx_space_of(statement) == PTX_IN_SHARED ? PTX_OP_in_own_shared : PTX_OP_in_window,
+             ptx_destination_at(builder, statement, 0), a, 0, 0)
+        ->imm = window_of(ptx_space_of(statement));
     return true;
 }

@@ -8,6 +8,7 @@
 enum ptx_in {
     PTX_IN_GLOBAL,
     PTX_IN_SHARED,
+    PTX_IN_CLUSTER, /* of this block or another of its cluster */
     PTX_IN_LOCAL,
     PTX_IN_PARAM,
     PTX_IN_GENERIC,
@@ -38,6 +39,9 @@ void ptx_emit_load(struct ptx_builder *builder, enum ptx_type type, uint16_t d,
                    const struct ptx_address *address, unsigned skip, uint16_t site);
 void ptx_emit_store(struct ptx_builder *builder, enum ptx_type type, uint16_t b,
                     const struct ptx_address *address, unsigned skip, uint16_t site);
+
+/* A slot with the generic address, its offset added. */
+uint16_t ptx_generic_address(struct ptx_builder *builder, const struct ptx_address *address);
 
 /* ---- decode_atomic.c ---- */
 

@@ -62,6 +62,12 @@
 #define BUILTIN(call)                                                                              \
     if (!ptx_call_builtin(block, thread, call))                                                    \
     STOP(PTX_STOP_FAULT)
+#define ALLOCA(size, align, out)                                                                   \
+    if (!ptx_alloca(block, thread, size, align, &out))                                             \
+    STOP(PTX_STOP_FAULT)
+#define RESTORE(top)                                                                               \
+    if (!ptx_stack_restore(block, thread, top))                                                    \
+    STOP(PTX_STOP_FAULT)
 #define LEAVE                                                                                      \
     {                                                                                              \
         if (!thread->depth)                                                                        \

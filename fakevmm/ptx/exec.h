@@ -23,7 +23,7 @@ struct ptx_return {
     const struct ptx_function *function; /* the caller */
     const struct ptx_insn *ip;           /* its call */
     union ptx_slot *frame;
-    uint32_t local;
+    uint32_t local, top;
 };
 
 struct ptx_thread {
@@ -31,6 +31,7 @@ struct ptx_thread {
     const struct ptx_insn *ip;
     union ptx_slot *frame;
     uint32_t local; /* where the running function's local memory starts in `locals` */
+    uint32_t top;   /* where what alloca has given starts; it reaches up to the end */
     enum ptx_state state;
     union ptx_slot *frames; /* all frames of this thread */
     unsigned char *locals;
@@ -108,6 +109,11 @@ void ptx_start(struct ptx_block *block, struct ptx_thread *thread, unsigned inde
  * fault when the stack is full. */
 bool ptx_enter(struct ptx_block *block, struct ptx_thread *thread, const struct ptx_call *call);
 void ptx_leave(struct ptx_thread *thread);
+/* alloca: an address in local memory; false with a fault when there is no room. */
+bool ptx_alloca(struct ptx_block *block, struct ptx_thread *thread, uint64_t size, uint64_t align,
+                uint64_t *out);
+/* stackrestore; false with a fault for what stacksave cannot have given. */
+bool ptx_stack_restore(struct ptx_block *block, struct ptx_thread *thread, uint32_t top);
 
 /* builtin.c: a call of a function that the driver defines. False: it failed, with a fault. */
 bool ptx_call_builtin(struct ptx_block *block, struct ptx_thread *thread,
@@ -137,5 +143,8 @@ void ptx_refresh(struct ptx_block *block);
 uint16_t ptx_atomic16(void *host, int operation, uint16_t b, uint16_t c);
 uint32_t ptx_atomic32(void *host, int operation, uint32_t b, uint32_t c);
 uint64_t ptx_atomic64(void *host, int operation, uint64_t b, uint64_t c);
+/* On two slots each; d gets the value before. Atomic to each other only. */
+void ptx_atomic128(void *host, int operation, union ptx_slot *d, const union ptx_slot *b,
+                   const union ptx_slot *c);
 
 #endif

@@ -115,6 +115,7 @@ void ptx_start(struct ptx_block *block, struct ptx_thread *thread, unsigned inde
     thread->ip = code->insns;
     thread->frame = thread->frames;
     thread->local = 0;
+    thread->top = block->local_bytes;
     thread->depth = 0;
     thread->state = PTX_READY;
     thread->index = index;
@@ -148,7 +149,7 @@ static bool has_room(const struct ptx_block *block, const struct ptx_thread *thr
 {
     return thread->depth < PTX_DEPTH &&
            (size_t)(frame - thread->frames) + callee->slots <= block->frame_slots &&
-           local + callee->local_bytes <= block->local_bytes;
+           local + callee->local_bytes <= thread->top;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -170,8 +171,8 @@ bool ptx_enter(struct ptx_block *block, struct ptx_thread *thread, const struct 
         ptx_fault(block, PTX_STACK_OVERFLOW, "call", local, 0);
         return false;
     }
-    thread->returns[thread->depth++] =
-        (struct ptx_return){thread->function, thread->ip, thread->frame, thread->local};
+    thread->returns[thread->depth++] = (struct ptx_return){
+        thread->function, thread->ip, thread->frame, thread->local, thread->top};
     for (unsigned i = 0; i < call->argument_count; i++)
         memcpy(thread->locals + local + callee->params[i].offset,
                thread->locals + thread->local + call->arguments[i].offset,
@@ -199,4 +200,32 @@ void ptx_leave(struct ptx_thread *thread)
     thread->ip = back->ip;
     thread->frame = back->frame;
     thread->local = back->local;
+    thread->top = back->top;
+}
+
+/* ---- alloca ---- */
+
+/* From the end of the thread's local memory downwards, towards the functions' own. */
+bool ptx_alloca(struct ptx_block *block, struct ptx_thread *thread, uint64_t size, uint64_t align,
+                uint64_t *out)
+{
+    uint32_t end = thread->local + thread->function->code.local_bytes;
+
+    if (size > thread->top - end || ((thread->top - size) & ~(align - 1)) < end) {
+        ptx_fault(block, PTX_STACK_OVERFLOW, "alloca", size, 0);
+        return false;
+    }
+    thread->top = (uint32_t)((thread->top - size) & ~(align - 1));
+    *out = thread->top;
+    return true;
+}
+
+bool ptx_stack_restore(struct ptx_block *block, struct ptx_thread *thread, uint32_t top)
+{
+    if (top < thread->top || top > block->local_bytes) {
+        ptx_fault(block, PTX_STACK_OVERFLOW, "stackrestore", top, 0);
+        return false;
+    }
+    thread->top = top;
+    return true;
 }

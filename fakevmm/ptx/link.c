@@ -129,7 +129,8 @@ static void measure(struct ptx_function *function)
             include(function, module->functions[i], &slots, &local);
     }
     function->depth_slots = (unsigned)(code->slots + slots);
-    function->depth_local = (uint32_t)(code->local_bytes + local);
+    function->depth_local =
+        (uint32_t)(code->local_bytes + local + (code->dynamic ? PTX_STACK_BYTES : 0));
     function->visit = DONE;
 }
 

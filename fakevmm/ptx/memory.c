@@ -1,5 +1,6 @@
 /* memory.c: finds device memory for an access that its site has not seen yet, and notes faults. It
  * asks the launch's struct ptx_memory and knows nothing of how that works. */
+#include "cluster.h"
 #include "run.h"
 
 #include <string.h>
@@ -60,7 +61,11 @@ unsigned char *ptx_reach_window(struct ptx_block *block, const struct ptx_thread
     unsigned char *base = NULL;
 
     switch (address - offset) {
-    case PTX_SHARED_WINDOW: base = block->shared, size = block->shared_bytes; break;
+    case PTX_SHARED_WINDOW:
+        if (offset >> PTX_OWNER_SHIFT)
+            return ptx_reach_cluster(block, (uint32_t)offset, bytes);
+        base = block->shared, size = block->shared_bytes;
+        break;
     case PTX_LOCAL_WINDOW: base = thread->locals, size = block->local_bytes; break;
     case PTX_GRID_WINDOW:
         base = block->run->workspace;

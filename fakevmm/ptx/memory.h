@@ -3,7 +3,7 @@
 #ifndef FAKEVMM_PTX_MEMORY_H
 #define FAKEVMM_PTX_MEMORY_H
 
-#include "exec.h"
+#include "cluster.h"
 
 /* Bytes of any type, as a kernel sees memory. */
 typedef uint8_t ptx_u8;
@@ -55,6 +55,14 @@ static inline unsigned char *ptx_at_shared(struct ptx_block *block, const struct
 {
     return ptx_in_window(block, block->shared, block->shared_bytes, (uint32_t)address, bytes,
                          "access to shared memory");
+}
+
+static inline unsigned char *ptx_at_cluster(struct ptx_block *block,
+                                            const struct ptx_thread *thread,
+                                            const struct ptx_insn *ip, uint64_t address,
+                                            unsigned bytes, bool write)
+{
+    return ptx_reach_cluster(block, (uint32_t)address, bytes);
 }
 
 static inline unsigned char *ptx_at_local(struct ptx_block *block, const struct ptx_thread *thread,

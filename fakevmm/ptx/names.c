@@ -124,7 +124,7 @@ const struct ptx_name *ptx_find_name(struct ptx_builder *builder, struct ptx_tex
         unsigned number = 0;
 
         if (name->range ? in_range(name, text, &number) : ptx_text_same(name->text, text)) {
-            *slot = (uint16_t)(name->value + number);
+            *slot = (uint16_t)(name->value + number * ptx_type_slots(name->type));
             return name;
         }
     }

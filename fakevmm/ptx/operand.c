@@ -142,6 +142,8 @@ static const struct special {
     {"%lanemask_ge", "", PTX_FILL_MASK_GE},
     {"%dynamic_smem_size", "", PTX_FILL_DYNAMIC_SHARED},
     {"%total_smem_size", "", PTX_FILL_TOTAL_SHARED},
+    {"%aggr_smem_size", "", PTX_FILL_TOTAL_SHARED},
+    {"%current_graph_exec", "", PTX_FILL_ZERO},
 };
 
 static const struct special *find_special(const struct ptx_atom *atom)
@@ -175,6 +177,20 @@ static bool read_clock(struct ptx_builder *builder, struct ptx_text text, uint16
     return true;
 }
 
+/* Special registers that mean nothing here: what a driver passes, counters of a profiler, shared
+ * memory that the system keeps. */
+static bool is_idle(struct ptx_text text)
+{
+    static const char *const prefixes[] = {"%envreg", "%pm", "%reserved_smem_offset_"};
+
+    for (unsigned i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+        size_t length = strlen(prefixes[i]);
+        if (text.length > length && memcmp(text.at, prefixes[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Names that no declaration of variables or registers has introduced. */
 static uint16_t global_slot(struct ptx_builder *builder, const struct ptx_atom *atom)
 {
@@ -190,8 +206,8 @@ static uint16_t global_slot(struct ptx_builder *builder, const struct ptx_atom *
         function->addressed = true;
         return ptx_constant_slot(builder, ptx_code_address(function));
     }
-    if (atom->text.length > 7 && memcmp(atom->text.at, "%envreg", 7) == 0)
-        return ptx_constant_slot(builder, 0); /* the others mean nothing here */
+    if (is_idle(atom->text))
+        return ptx_constant_slot(builder, 0);
     return read_clock(builder, atom->text, &slot) ? slot : unknown_name(builder, atom);
 }
 

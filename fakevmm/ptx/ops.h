@@ -35,6 +35,10 @@ enum ptx_atomic {
 #undef X
     /* add_f32 with subnormals flushed, as in global memory */
     PTX_ATOMIC_add_ftz_f32,
+    /* 128 bits */
+    PTX_ATOMIC_load_b128,
+    PTX_ATOMIC_exch_b128,
+    PTX_ATOMIC_cas_b128,
     /* on an mbarrier, 64 bits (mbarrier.h) */
     PTX_ATOMIC_arrive,
     PTX_ATOMIC_arrive_drop,

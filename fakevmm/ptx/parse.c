@@ -58,18 +58,35 @@ static void read_params(struct ptx_builder *builder, struct ptx_param **params, 
 
 /* ---- functions ---- */
 
+/* Up to three extents; those left out are 1. */
+static void read_extents(struct ptx_lexer *lexer, uint16_t extents[3])
+{
+    extents[0] = extents[1] = extents[2] = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        extents[i] = (uint16_t)ptx_expect_int(lexer);
+        if (!ptx_accept(lexer, ','))
+            return;
+    }
+}
+
 /* .maxntid and its kind, up to the body or the semicolon. */
 static void read_tuning(struct ptx_builder *builder)
 {
+    struct ptx_kernel *kernel = &builder->function->kernel;
     struct ptx_lexer *lexer = builder->lexer;
+    uint16_t threads[3];
 
     while (lexer->token.kind != PTX_END && !ptx_at(lexer, '{') && !ptx_at(lexer, ';')) {
         if (ptx_accept_dot(lexer, "maxntid") || ptx_accept_dot(lexer, "reqntid")) {
-            uint64_t product = 1;
-            do {
-                product *= ptx_expect_int(lexer) & 0xffff;
-            } while (ptx_accept(lexer, ','));
-            builder->function->kernel.max_threads = product < 1024 ? (uint32_t)product : 1024;
+            read_extents(lexer, threads);
+            uint64_t product = (uint64_t)threads[0] * threads[1] * threads[2];
+            kernel->max_threads = product < 1024 ? (uint32_t)product : 1024;
+        } else if (ptx_accept_dot(lexer, "reqnctapercluster")) {
+            read_extents(lexer, kernel->cluster);
+        } else if (ptx_accept_dot(lexer, "maxclusterrank")) {
+            kernel->max_cluster = (uint32_t)ptx_expect_int(lexer) & 0xffff;
+        } else if (ptx_accept_dot(lexer, "explicitcluster")) {
+            kernel->explicit_cluster = true;
         } else {
             ptx_next(lexer);
         }

@@ -23,6 +23,9 @@ struct ptx_kernel {
     uint32_t local_bytes;          /* per thread */
     uint32_t registers;            /* per thread, as declared */
     uint32_t max_threads;          /* from .maxntid or .reqntid, else 1024 */
+    uint16_t cluster[3];           /* .reqnctapercluster, blocks; zeros: any or none */
+    uint32_t max_cluster;          /* .maxclusterrank, blocks; 0: no limit of its own */
+    bool explicit_cluster;         /* .explicitcluster: not without clusters */
     struct ptx_function *function; /* its module's; decoded once, at load */
 };
 

@@ -43,7 +43,7 @@ static void describe_fault(const struct ptx_fault *fault, const struct ptx_code 
         snprintf(out, size, "the interpreter lacks %s", lacking(code, ip));
         return;
     case PTX_TRAP: snprintf(out, size, "trap"); return;
-    case PTX_STACK_OVERFLOW: snprintf(out, size, "stack overflow in a call"); return;
+    case PTX_STACK_OVERFLOW: snprintf(out, size, "stack overflow in %s", fault->what); return;
     case PTX_BAD_CALL:
         snprintf(out, size, "call of 0x%llx, where no such function is",
                  (unsigned long long)fault->address);

@@ -34,10 +34,11 @@ struct ptx_run {
 
 /* The blocks of a cluster, which barrier.cluster joins, or a block of none. One worker has all. */
 struct ptx_cluster {
-    unsigned alive;   /* threads that have not exited */
-    unsigned arrived; /* at the barrier */
-    unsigned phase;   /* how often it has opened */
-    unsigned blocks;  /* unfinished */
+    unsigned alive;              /* threads that have not exited */
+    unsigned arrived;            /* at the barrier */
+    unsigned phase;              /* how often it has opened */
+    unsigned blocks;             /* unfinished */
+    struct ptx_block *members[]; /* by rank; NULL: it has ended */
 };
 
 /* sched.c: a block from its start; and one turn for each of its threads that can go on. */

@@ -84,11 +84,17 @@ typedef bool ptx_decoder(struct ptx_builder *builder, const struct ptx_statement
     X("match", ptx_decode_match) X("redux", ptx_decode_redux)                                      \
     X("activemask", ptx_decode_activemask) X("membar", ptx_decode_fence)                           \
     X("fence", ptx_decode_fence) X("nanosleep", ptx_decode_nanosleep)                              \
-    X("prefetch", ptx_decode_hint) X("prefetchu", ptx_decode_hint)
+    X("prefetch", ptx_decode_hint) X("prefetchu", ptx_decode_hint) X("pmevent", ptx_decode_hint)   \
+    X("setmaxnreg", ptx_decode_hint)                                                               \
+    X("mapa", ptx_decode_mapa) X("getctarank", ptx_decode_getctarank)                              \
+    X("alloca", ptx_decode_alloca) X("stacksave", ptx_decode_stack)                                \
+    X("stackrestore", ptx_decode_stack)
 
 #define X(mnemonic, decoder) ptx_decoder decoder;
 PTX_DECODERS(X)
 #undef X
+/* Those on .b128, whose registers are two slots (decode_wide.c). */
+ptx_decoder ptx_wide_mov, ptx_wide_ld, ptx_wide_st, ptx_wide_atom;
 /* Everything that is rows of ops.def. */
 ptx_decoder ptx_decode_plain;
 

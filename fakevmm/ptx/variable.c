@@ -181,7 +181,8 @@ static void read_value(struct initialiser *init)
             memcpy(&bits, &number, sizeof(number));
         else if (declaration->type == PTX_f32)
             memcpy(&bits, &narrow, sizeof(narrow));
-        memcpy(init->data + init->at, &bits, declaration->element);
+        memcpy(init->data + init->at, &bits,
+               declaration->element < sizeof(bits) ? declaration->element : sizeof(bits));
         ptx_next(lexer);
     }
     init->at += declaration->element;

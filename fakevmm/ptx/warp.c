@@ -152,6 +152,32 @@ static bool gather_active(struct ptx_thread *warp, unsigned count, const struct 
     return true;
 }
 
+/* True if `other` comes first where threads diverge: deeper in calls, then earlier in the code, so
+ * that all meet again behind a branch. */
+static bool goes_first(const struct ptx_thread *other, const struct ptx_thread *thread)
+{
+    return other->depth != thread->depth ? other->depth > thread->depth : other->ip < thread->ip;
+}
+
+/* For instructions from before .sync: the threads that are at this one when no other of the warp
+ * can run. */
+static bool gather_converged(struct ptx_thread *warp, unsigned count,
+                             const struct ptx_thread *thread, struct group *group)
+{
+    for (unsigned lane = 0; lane < count; lane++) {
+        const struct ptx_thread *other = &warp[lane];
+        if (other->state == PTX_READY ||
+            (other->state == PTX_AT_WARP && !insn(other)->imm && goes_first(other, thread)))
+            return false;
+    }
+    gather_active(warp, count, thread, group);
+    for (unsigned lane = 0; lane < count; lane++) {
+        if (group->threads[lane])
+            group->a[lane] = warp[lane].frame[thread->ip->a];
+    }
+    return true;
+}
+
 /* Collects the members of the thread's group; false unless all that still run are there. */
 static bool gather(struct ptx_thread *warp, unsigned count, const struct ptx_thread *thread,
                    struct group *group)
@@ -160,6 +186,8 @@ static bool gather(struct ptx_thread *warp, unsigned count, const struct ptx_thr
 
     if (thread->ip->op == PTX_OP_active_mask)
         return gather_active(warp, count, thread, group);
+    if (!thread->ip->imm)
+        return gather_converged(warp, count, thread, group);
     *group = (struct group){.mask = 0};
     for (unsigned lane = 0; lane < count; lane++) {
         struct ptx_thread *other = &warp[lane];

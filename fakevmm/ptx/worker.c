@@ -56,7 +56,8 @@ static struct ptx_block *take_unit(struct worker *worker)
 
 static struct ptx_cluster *new_cluster(const struct ptx_run *run, const struct ptx_block *block)
 {
-    struct ptx_cluster *cluster = calloc(1, sizeof(*cluster));
+    struct ptx_cluster *cluster =
+        calloc(1, sizeof(*cluster) + run->unit * sizeof(cluster->members[0]));
 
     if (!cluster)
         return NULL;
@@ -91,8 +92,9 @@ static void begin_unit(struct worker *worker)
     }
     for (; blocks; blocks = next) {
         next = blocks->next;
-        ptx_place_block(blocks, number++);
+        ptx_place_block(blocks, number);
         blocks->cluster = cluster;
+        cluster->members[number++ % run->unit] = blocks;
         ptx_begin_block(blocks);
         blocks->next = NULL;
         *worker->last = blocks;
@@ -108,6 +110,7 @@ static void end_block(struct worker *worker, struct ptx_block **at)
     *at = block->next;
     if (!*at)
         worker->last = at;
+    block->cluster->members[block->number % worker->run->unit] = NULL;
     if (--block->cluster->blocks == 0)
         free(block->cluster);
     block->next = NULL;

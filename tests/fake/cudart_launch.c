@@ -144,6 +144,35 @@ TEST(cudart_launch, clusters_are_counted)
     OK(cudaLibraryUnload(library));
 }
 
+/* What __cluster_dims__(2, 1, 1) compiles to. */
+TEST(cudart_launch, a_kernel_with_clusters_tells_them)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry pair() .explicitcluster "
+                               ".reqnctapercluster 2, 1, 1 { ret; }\n";
+    struct cudaFuncAttributes attributes;
+    cudaLibrary_t library = NULL;
+    const void *pair;
+
+    setenv("FAKEVMM_DEVICE", "h100", 1);
+    OK(cudaLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
+    pair = kernel(library, "pair");
+    OK(cudaFuncGetAttributes(&attributes, pair));
+    T_EQ(attributes.requiredClusterWidth, 2);
+    T_EQ(attributes.requiredClusterHeight, 1);
+    T_EQ(attributes.requiredClusterDepth, 1);
+    T_EQ(attributes.clusterDimMustBeSet, 1);
+    T_EQ(attributes.nonPortableClusterSizeAllowed, 0);
+    OK(cudaFuncSetAttribute(pair, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    OK(cudaFuncGetAttributes(&attributes, pair));
+    T_EQ(attributes.nonPortableClusterSizeAllowed, 1);
+    OK(cudaLaunchKernel(pair, (dim3){4, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
+    T_EQ(cudaLaunchKernel(pair, (dim3){3, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL),
+         cudaErrorInvalidClusterSize);
+    OK(cudaDeviceSynchronize());
+    OK(cudaLibraryUnload(library));
+}
+
 TEST(cudart_launch, a_kernel_takes_attributes_for_one_device)
 {
     cudaLibrary_t library = load();

@@ -135,3 +135,60 @@ TEST(ptx_atomic, wide_vectors_and_qualifiers)
                   1),
          PTX_MISALIGNED);
 }
+
+/* ---- 128 bits (PTX ISA: mov, ld, st, atom.exch and atom.cas with .b128) ---- */
+
+#define WIDE(body)                                                                                 \
+    KERNEL(".shared .align 16 .b8 s[32]; .reg .b128 %q<4>; .reg .b64 %l<4>; .reg .b32 %v;\n"       \
+           "mov.b128 %q0, {1, 2}; mov.b128 %q1, {3, 4}; " body)
+
+TEST(ptx_atomic, wide_registers)
+{
+    T_EQ(run_text(WIDE("st.global.b128 [%out], %q1; st.shared.b128 [s+16], %q0;\n"
+                       "ld.shared.b128 %q2, [s+16]; mov.b128 %q3, %q2;\n"
+                       "mov.b128 {%l0, %l1}, %q3; st.global.v2.u64 [%out+16], {%l1, %l0};\n"
+                       "ld.global.b128 %q3, [%out]; st.b128 [%out+32], %q3;\n"),
+                  1, 1),
+         PTX_OK);
+    T_EQ(wide(0), 3);
+    T_EQ(wide(1), 4);
+    T_EQ(wide(2), 2);
+    T_EQ(wide(3), 1);
+    T_EQ(wide(4), 3);
+    T_EQ(wide(5), 4);
+    T_EQ(run_text(WIDE("st.global.b128 [%out+8], %q1;\n"), 1, 1), PTX_MISALIGNED);
+}
+
+TEST(ptx_atomic, wide_exchange)
+{
+    static const uint64_t want[] = {1, 2, 1, 2, 3, 4, 3, 4};
+
+    memset(world.bytes, 0, 128);
+    world.bytes[0] = 1; /* {1, 2} */
+    world.bytes[8] = 2;
+    T_EQ(run_text(WIDE("atom.global.cas.b128 %q2, [%out], %q0, %q1;\n"
+                       "st.global.b128 [%out+16], %q2;\n"
+                       "atom.relaxed.gpu.global.cas.b128 %q2, [%out], %q0, %q2;\n"
+                       "st.global.b128 [%out+32], %q2;\n"
+                       "atom.global.exch.b128 %q3, [%out], %q0; st.global.b128 [%out+48], %q3;\n"),
+                  1, 1),
+         PTX_OK);
+    for (unsigned i = 0; i < 8; i++)
+        T_EQ(wide(i), want[i]);
+}
+
+/* Pairs of equal halves, exchanged by all threads of many blocks: none is ever torn. */
+TEST(ptx_atomic, wide_exchanges_are_whole)
+{
+    memset(world.bytes, 0, 32);
+    T_EQ(run_text(KERNEL(".reg .b128 %q<2>; .reg .b64 %l, %m; .reg .b32 %i, %c; .reg .pred %p;\n"
+                         "mov.u32 %c, %ctaid.x; mov.u32 %i, 500; L: cvt.u64.u32 %l, %c;\n"
+                         "mov.b128 %q0, {%l, %l}; atom.global.exch.b128 %q1, [%out], %q0;\n"
+                         "mov.b128 {%l, %m}, %q1; setp.ne.u64 %p, %l, %m;\n"
+                         "@%p red.global.add.u32 [%out+16], 1;\n"
+                         "sub.u32 %i, %i, 1; setp.ne.u32 %p, %i, 0; @%p bra L;\n"),
+                  64, 4),
+         PTX_OK);
+    T_EQ(word(4), 0);
+    T_EQ(wide(0), wide(1));
+}

@@ -121,6 +121,44 @@ TEST(ptx_threads, shuffle_in_a_branch)
         T_EQ(word(i), i < 16 ? i ^ 1 : i);
 }
 
+/* From before .sync: the threads that come together take part. They do so again behind a branch in
+ * which half of them shuffle. */
+TEST(ptx_threads, shuffles_without_a_mask)
+{
+    T_EQ(run_text(SHUFFLE("shfl.bfly.b32 %v|%p, %v, 5, 31;"), 1, 64), PTX_OK);
+    for (unsigned i = 0; i < 64; i++)
+        T_EQ(word(i), (10 * (i % 32 ^ 5)) | (uint32_t)IN);
+    T_EQ(run_text(KERNEL(".reg .b32 %t, %v; .reg .pred %q; .reg .b64 %g;\n"
+                         "mov.u32 %t, %tid.x; mov.u32 %v, %t; setp.lt.u32 %q, %t, 16; @!%q bra E;\n"
+                         "shfl.bfly.b32 %v, %v, 1, 31;\n"
+                         "E: shfl.bfly.b32 %v, %v, 16, 31;\n"
+                         "mul.wide.u32 %g, %t, 4; add.u64 %g, %out, %g; st.global.u32 [%g], %v;\n"),
+                  1, 32),
+         PTX_OK);
+    for (unsigned i = 0; i < 32; i++)
+        T_EQ(word(i), i < 16 ? i + 16 : (i - 16) ^ 1);
+}
+
+/* The first 20 threads vote, then all do, after loops of different lengths. */
+TEST(ptx_threads, votes_without_a_mask)
+{
+    T_EQ(run_text(
+             KERNEL(".reg .b32 %t, %v, %w, %i; .reg .pred %q, %o, %p; .reg .b64 %g;\n"
+                    "mov.u32 %t, %tid.x; mov.u32 %v, 0; setp.lt.u32 %q, %t, 20;\n"
+                    "setp.lt.u32 %o, %t, 8; mul.lo.u32 %i, %t, 30; @!%q bra E;\n"
+                    "L: sub.u32 %i, %i, 1; setp.gt.s32 %p, %i, 0; @%p bra L;\n"
+                    "vote.ballot.b32 %v, %o; vote.all.pred %p, %q; @!%p bra E;\n"
+                    "or.b32 %v, %v, 0x80000000;\n"
+                    "E: vote.ballot.b32 %w, !%q; mul.wide.u32 %g, %t, 8; add.u64 %g, %out, %g;\n"
+                    "st.global.v2.u32 [%g], {%v, %w};\n"),
+             1, 32),
+         PTX_OK);
+    for (unsigned i = 0; i < 32; i++) {
+        T_EQ(word(2 * i), i < 20 ? 0x800000ff : 0);
+        T_EQ(word(2 * i + 1), 0xfff00000);
+    }
+}
+
 TEST(ptx_threads, votes_and_matches)
 {
     T_EQ(run_text(KERNEL(".reg .b32 %t, %v, %h; .reg .pred %p, %q;\n"

@@ -5,8 +5,8 @@
  *   neighbours alike LIB       the same, after calling functions of LIB whose names begin like a
  *                              driver's
  *   neighbours apart LIB       two equal setters of its own, and between and after them the results
- *                              of LIB, which is opened with RTLD_DEEPBIND and has an exec of its own
- *   neighbours behind LIB      two equal setters of its own with one between them that LIB sends
+ *                              of LIB, which is opened with RTLD_DEEPBIND and has an exec of its
+ * own neighbours behind LIB      two equal setters of its own with one between them that LIB sends
  *                              past us; the result must be that of the last one
  *   neighbours converted       setters of both forms, of which the first is answered by the second:
  *                              the result must be that of the last one */
