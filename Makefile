@@ -335,17 +335,17 @@ LIBDIR ?= $(PREFIX)/lib
 DOCDIR  = $(PREFIX)/share/doc/varemap
 MANDIR  = $(PREFIX)/share/man/man7
 
-install: $(LIB) ## library, launcher, man page, license: make install PREFIX=/usr/local DESTDIR=
+install: $(LIB) ## library, launcher, man page, pages, license: make install PREFIX=/usr/local DESTDIR=
 	$(Q)install -d '$(DESTDIR)$(LIBDIR)' '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(MANDIR)' '$(DESTDIR)$(DOCDIR)'
 	$(Q)install -m 644 $(LIB) '$(DESTDIR)$(LIBDIR)/libvaremap.so'
 	$(Q)sed 's|^installed=$$|installed=$(LIBDIR)/libvaremap.so|' scripts/varemap >'$(DESTDIR)$(PREFIX)/bin/varemap'
 	$(Q)chmod 755 '$(DESTDIR)$(PREFIX)/bin/varemap'
 	$(Q)install -m 644 docs/varemap.7 '$(DESTDIR)$(MANDIR)/varemap.7'
-	$(Q)install -m 644 LICENSE docs/support.md '$(DESTDIR)$(DOCDIR)'
+	$(Q)install -m 644 LICENSE README.md docs/support.md '$(DESTDIR)$(DOCDIR)'
 
 uninstall: ## remove what install put there (the same PREFIX and DESTDIR)
 	$(Q)rm -f '$(DESTDIR)$(LIBDIR)/libvaremap.so' '$(DESTDIR)$(PREFIX)/bin/varemap' \
-	    '$(DESTDIR)$(MANDIR)/varemap.7' '$(DESTDIR)$(DOCDIR)/LICENSE' '$(DESTDIR)$(DOCDIR)/support.md'
+	    '$(DESTDIR)$(MANDIR)/varemap.7' '$(DESTDIR)$(DOCDIR)/LICENSE' '$(DESTDIR)$(DOCDIR)/README.md' '$(DESTDIR)$(DOCDIR)/support.md'
 	$(Q)rmdir '$(DESTDIR)$(DOCDIR)' 2>/dev/null || true
 
 lint: ## layering, exports, formatting
