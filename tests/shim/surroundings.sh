@@ -48,6 +48,7 @@ export -f fake on
 
 if gdb -batch -ex run --args true >"$temp/gdb" 2>&1 && grep -q 'exited normally' "$temp/gdb"; then
     case_of "gdb, a breakpoint in a hook" gdb -nx -batch -ex 'set breakpoint pending on' -ex 'set confirm off' \
+        -ex 'set print thread-events off' \
         -ex "set exec-wrapper env LD_PRELOAD=$lib LD_LIBRARY_PATH=$build/fakevmm VAREMAP_STATS=$temp/stats" \
         -ex 'break cuGraphLaunch' -ex run -ex bt -ex delete -ex continue --args "$work"
     grep -qE 'Breakpoint 1(\.[0-9]+)?, ' "$temp/out" || { failed=$((failed + 1)); echo "FAIL gdb did not stop"; cat "$temp/out"; }
