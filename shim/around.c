@@ -55,6 +55,22 @@ void vr_around_begin(struct vr_state *state, enum vr_class class, struct vr_arou
     move_counts(state, effect, first);
 }
 
+/* A call that means nothing to the profile of an exec is no update of one. */
+static void change_exec(struct vr_state *state, const struct vr_effect *effect, vr_handle exec,
+                        vr_handle node, bool accepted)
+{
+    if (effect->profile == VR_PROFILE_STAYS)
+        return;
+    if (effect->records == VR_RECORDS_NODE)
+        vr_exec_changed(state, exec, node, VR_CHANGE_NODE, accepted);
+    else if (effect->records == VR_RECORDS_NESTED)
+        vr_nested_changed(state, (CUgraphExec)exec, (CUgraphNode)node, accepted);
+    else if (effect->records == VR_RECORDS_EXEC)
+        vr_exec_changed(state, exec, node,
+                        effect->profile == VR_PROFILE_RESTARTS ? VR_CHANGE_GRAPH : VR_CHANGE_EXEC,
+                        accepted);
+}
+
 void vr_around_end(struct vr_state *state, enum vr_class class, const struct vr_around *around,
                    vr_handle first, vr_handle second, CUresult result)
 {
@@ -63,12 +79,7 @@ void vr_around_end(struct vr_state *state, enum vr_class class, const struct vr_
 
     vr_result_seen(state, result);
     move_counts(state, effect, first);
-    if (effect->records == VR_RECORDS_NODE)
-        vr_exec_changed(state, first, second, VR_CHANGE_NODE, accepted);
-    else if (effect->records == VR_RECORDS_NESTED)
-        vr_nested_changed(state, (CUgraphExec)first, (CUgraphNode)second, accepted);
-    else if (effect->records == VR_RECORDS_EXEC)
-        vr_exec_changed(state, first, second, VR_CHANGE_GRAPH, accepted);
+    change_exec(state, effect, first, second, accepted);
     if (effect->memory == VR_MEMORY_CONTEXT && accepted)
         vr_context_ended(state, first, &around->mark);
     if (effect->memory == VR_MEMORY_DETACHED && accepted)

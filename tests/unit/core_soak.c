@@ -1,6 +1,6 @@
 /* core_soak.c: a million steps of create, update, launch and destroy. What the library keeps must
- * not grow with them: after the first tenth, no number of heap blocks or bytes, execs or records is
- * ever exceeded. Prints the numbers. */
+ * not grow with them: what the first tenth reached is, but for the ups and downs of the draws, all
+ * that there ever is of heap blocks and bytes, execs and records. Prints the numbers. */
 #include <stdio.h>
 
 #include "tests/unit/core_buffers.h"
