@@ -30,6 +30,12 @@ static void check(const struct t_run *with, const char *setting, int warnings)
 static char *variables[32];
 static int variable_count;
 
+static void free_names(void)
+{
+    while (variable_count)
+        free(variables[--variable_count]);
+}
+
 /* The names in the table of options. */
 static void read_names(void)
 {
@@ -60,15 +66,29 @@ static void one_by_one(const char *value)
         t_run_free(&with);
         free(setting);
     }
+    free_names();
     free(program);
 }
 
 TEST(hostile, one_variable_at_a_time)
 {
-    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-        variable_count = 0;
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
         one_by_one(values[i]);
-    }
+}
+
+/* `NAME=value` for every name, into `argv` from `count` on; the new count. */
+static int add_settings(const char *argv[], int count, const char *value)
+{
+    for (int i = 0; i < variable_count; i++)
+        argv[count++] = t_format("%s=%s", variables[i], value);
+    return count;
+}
+
+static void free_settings(const char *argv[], int first)
+{
+    for (int i = first; i < first + variable_count; i++)
+        free((char *)argv[i]);
+    free_names();
 }
 
 /* Longer than any path and any line. */
@@ -89,13 +109,13 @@ TEST(hostile, empty_means_unset)
     int count = 1;
 
     read_names();
-    for (int i = 0; i < variable_count; i++)
-        argv[count++] = t_format("%s=", variables[i]);
+    count = add_settings(argv, count, "");
     argv[count++] = "VAREMAP=on";
     argv[count++] = program;
     struct t_run with = t_run(T_ON, argv, NULL);
     check(&with, "all empty", 0);
     t_run_free(&with);
+    free_settings(argv, 1);
     free(program);
 }
 
@@ -106,15 +126,14 @@ TEST(hostile, all_at_once)
         const char *argv[40] = {"env", "-C", t_temp()};
         int count = 3;
 
-        variable_count = 0;
         read_names();
-        for (int i = 0; i < variable_count; i++)
-            argv[count++] = t_format("%s=%s", variables[i], values[v]);
+        count = add_settings(argv, count, values[v]);
         argv[count++] = "VAREMAP=on";
         argv[count++] = program;
         struct t_run with = t_run(T_ON, argv, NULL);
         check(&with, values[v], variable_count);
         t_run_free(&with);
+        free_settings(argv, 3);
         free(program);
     }
 }
