@@ -63,10 +63,10 @@ class Driver:
     """The driver library; a call that fails ends the program."""
 
     def __init__(self):
-        self.library = ctypes.CDLL("libcuda.so.1")
+        self.driver = ctypes.CDLL("libcuda.so.1")
 
     def __getattr__(self, name):
-        function = getattr(self.library, name)
+        function = getattr(self.driver, name)
         function.restype = ctypes.c_int
 
         def call(*arguments):

@@ -6,7 +6,7 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* copies without a width */
 
 static struct {
-    cudaLibrary_t library;
+    cudaLibrary_t loaded;
     cudaKernel_t count;
     cudaArray_t array;
     cudaEvent_t event;
@@ -20,8 +20,8 @@ static void start(void)
 {
     struct cudaChannelFormatDesc desc = {8, 0, 0, 0, cudaChannelFormatKindUnsigned};
 
-    OK(cudaLibraryLoadData(&f.library, cudart_ptx, NULL, NULL, 0, NULL, NULL, 0));
-    OK(cudaLibraryGetKernel(&f.count, f.library, "count"));
+    OK(cudaLibraryLoadData(&f.loaded, cudart_ptx, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cudaLibraryGetKernel(&f.count, f.loaded, "count"));
     OK(cudaMallocArray(&f.array, &desc, PITCH, 4, 0));
     OK(cudaEventCreate(&f.event));
     OK(cudaMalloc((void **)&f.device, PITCH * 4));
@@ -35,7 +35,7 @@ static void finish(void)
     OK(cudaFree(f.device));
     OK(cudaEventDestroy(f.event));
     OK(cudaFreeArray(f.array));
-    OK(cudaLibraryUnload(f.library));
+    OK(cudaLibraryUnload(f.loaded));
 }
 
 static struct cudaPitchedPtr box(void *memory)
